@@ -12,6 +12,7 @@ from itertools import count
 
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir.expr import Expr, same, whole
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_each_block
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Blank, Comment, Do, Line
@@ -33,6 +34,17 @@ def addressed(code: Routine) -> Routine:
         return code
     fresh = (name for number in count(1) if (name := f"loop{number}") not in given)
     return replace(code, body=_with_uids(code.body, set(), fresh))
+
+
+def bounds_of_loop(loop: Do) -> tuple[Expr, ...]:
+    """Return the start and stop of a loop, and its step if it has one."""
+    return tuple(one for one in (loop.start, loop.stop, loop.step) if one is not None)
+
+
+def have_same_bounds(first: Do, second: Do) -> bool:
+    """Return whether two loops have equal bounds and steps as expressions."""
+    steps = (first.step or whole(1), second.step or whole(1))
+    return same(first.start, second.start) and same(first.stop, second.stop) and same(*steps)
 
 
 def following_loop(code: Routine, loop: Do) -> Do | None:

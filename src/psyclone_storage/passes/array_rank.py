@@ -106,7 +106,7 @@ def _text(loop: un.Do) -> str:
 
 
 def _check(key: str, loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
-    if not _is_plain(key, flow):
+    if not is_plain_array(key, flow):
         yield Diagnostic("T060", f"'{key}' is no plain local array of '{flow.code.name}'.")
         return
     for node in flow.nodes:
@@ -121,7 +121,7 @@ def _check(key: str, loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
         yield Diagnostic("T062", f"{message} earlier iteration has written.")
 
 
-def _is_plain(key: str, flow: Flow) -> bool:
+def is_plain_array(key: str, flow: Flow) -> bool:
     """Return whether a name is that of a local array of numbers that nothing else can access."""
     declared, names = flow.code.declared(key), flow.names
     return (
@@ -249,7 +249,7 @@ def arrays_as_scalars(code: Routine, number: int) -> tuple[str, ...]:
     return tuple(
         key
         for key in keys
-        if _is_plain(key, flow)
+        if is_plain_array(key, flow)
         and _uses_one_element(key, loop, flow)
         and is_own_array((key,), loop, flow)
     )

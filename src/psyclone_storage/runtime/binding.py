@@ -1,4 +1,4 @@
-"""Binding of the data of generated layers in one step, with results cached by object."""
+"""Binding of the data of generated code: cached storage accesses and tables of addresses."""
 
 from __future__ import annotations
 
@@ -29,26 +29,27 @@ from psyclone_storage.storage.memory.races import MemoryUse
 
 
 class FieldOrOperator(Protocol):
-    """Data of a runtime, which say in messages what they are."""
+    """The methods of a field or operator that messages need."""
 
     def describe(self) -> str:
-        """Return what messages call it."""
+        """Return a description, used as the subject of error messages."""
 
 
 class Functions(Protocol):
-    """The functions of a layer, and facts about their arrays.
+    """The functions of a generated module, and properties of their arrays.
 
-    `device` is where they run, `written` are the numbers of the data that they write, and `places`
-    those of the arrays that each function uses on a device: None means all.
+    `device` is the memory space in which they run, `written` are the positions of the data that
+    they write. `places` are, for each function, the positions of the arrays that it uses on a
+    device; None means all.
     """
 
     @property
     def device(self) -> str | None:
-        """Return where the functions run."""
+        """Return the device on which the functions run, None for the host."""
 
     @property
     def written(self) -> tuple[int, ...]:
-        """Return which data they write."""
+        """Return the positions of the data that the functions write."""
 
     @property
     def functions(self) -> tuple[Any, ...]:
@@ -60,10 +61,10 @@ class Functions(Protocol):
 
 
 class _Launch(NamedTuple):
-    """A function that a device calls later.
+    """A function that a device executes asynchronously.
 
-    `wanted` has the types of its scalars, if they are known. `plain` has the Python type for each
-    scalar that needs no conversion. If the function has a result, the caller waits for it.
+    `wanted` contains the types of its scalars, if they are known. `plain` contains the Python type
+    of each scalar that needs no conversion. If the function has a result, the caller waits for it.
     """
 
     function: Any
@@ -77,16 +78,16 @@ class ArrayHolder(Protocol):
     """A `with` block of this thread that has acquired data for writing."""
 
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
-        """Return the arrays of `data`, or None if the block has not acquired all on the host."""
+        """Return the host arrays of `data`, or None if the block has not acquired all of them."""
 
 
 class _Innermost(threading.local):
-    """The innermost `with` block of a thread that has acquired data."""
+    """The innermost `with` block of each thread that has acquired data."""
 
     holder: ArrayHolder | None = None
 
     def replace(self, holder: ArrayHolder | None) -> ArrayHolder | None:
-        """Set the block, and return the one before."""
+        """Set the innermost block, and return the previous one."""
         outer, self.holder = self.holder, holder
         return outer
 
@@ -95,7 +96,7 @@ _INNERMOST = _Innermost()
 
 
 def held_arrays(data: Sequence[Any]) -> Sequence[Any] | None:
-    """Return the arrays of `data` if this thread has acquired all for writing on the host."""
+    """Return the host arrays of `data` if this thread has acquired all for writing, else None."""
     holder = _INNERMOST.holder
     return None if holder is None else holder.held_on_host(data)
 
@@ -123,26 +124,27 @@ def holding(holder: ArrayHolder) -> Iterator[None]:
 
 
 class HeldData:
-    """Data that NumPy code has acquired for writing on the host."""
+    """Data that generated NumPy code has acquired for writing on the host."""
 
     def __init__(self, pairs: Iterable[tuple[Any, Any]]) -> None:
-        """Take data with their arrays."""
+        """Store pairs of data and their arrays."""
         self._arrays = {id(datum): array for datum, array in pairs}
 
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
-        """Return the arrays of data, None if they are not all among these."""
+        """Return the arrays of `data`; None if they are not all stored here."""
         found = [self._arrays.get(id(datum)) for datum in data]
         return None if any(one is None for one in found) else found
 
 
 class BoundStorages:
-    """Cached facts about the data of an invoke: the binding of their storages, and tables.
+    """Cached state of an invoke's data: the binding of their storages, and tables.
 
-    `addresses` has a place for each storage, followed by the addresses of constant arrays;
-    `numbers` has the other tables. Values of `overwritten` data are not transferred, and `dirty`
-    data are marked, unless the functions succeed and the layer `sets_flags` itself. A call of a
-    routine uses one of the `free` runs, or a new one, exclusively; `moving` has those that also
-    exchange halos of data which they only read, by their positions. `ids` are those of the data.
+    `addresses` contains the address of each storage, followed by those of constant arrays;
+    `numbers` contains the other tables. Old values of `overwritten` data are not transferred.
+    `dirty` data are marked dirty, unless the functions succeed and the generated code `sets_flags`
+    itself. A call of a routine uses one of the `free` runs exclusively, or a new one. `moving`
+    contains runs that also exchange the halos of read data, by the positions of these. `ids` are
+    the identities of the data.
     """
 
     __slots__ = (
@@ -153,7 +155,7 @@ class BoundStorages:
     def __init__(
         self, storages: Sequence[Storage], layer: Functions, overwritten: Iterable[Storage] = ()
     ) -> None:
-        """Take the storages; those on the host alone have nothing to be brought."""
+        """Store the storages; host-only storages need no transfers."""
         self.device, self.functions = layer.device, layer.functions
         self.overwritten = tuple(one for one in overwritten if one.device is not None)
         self.addresses: Any = ()
@@ -169,7 +171,7 @@ class BoundStorages:
         self._writes = layer.written
 
     def new_run(self, moving: tuple[int, ...] = ()) -> BoundRun:
-        """Return a run that no other thread uses, and that may exchange the halos of `moving`."""
+        """Return a new run that may exchange the halos of the data at the positions `moving`."""
         names = tuple(map(str, range(len(self._storages))))
         named = dict(zip(names, self._storages, strict=True))
         changed = (*self._writes, *moving)
@@ -180,23 +182,23 @@ class BoundStorages:
         return BoundRun(bound(named, writes=writes), self.functions, at_id)
 
     def check_layout(self, array: Any) -> None:
-        """See that an array is what functions take it to be.
+        """Check that an array has the layout that the functions expect.
 
         Raises:
-            ValueError: it is not.
+            ValueError: it has another layout.
         """
         raise NotImplementedError
 
     def begun_again(self, binding: Any, data: tuple[Any, ...]) -> Any:
-        """Begin a block that did not, as a call that was to write its data failed.
+        """Enter a binding again after a failed call that was to write its data.
 
         Raises:
-            PoisonedDataError: it does not begin now, either.
+            PoisonedDataError: the binding still cannot be entered.
         """
         return binding.__enter__()  # pylint: disable=unnecessary-dunder-call
 
     def launches(self, binding: Any) -> tuple[_Launch, ...]:
-        """Return what a device is to be told of each function, of the arrays that were found."""
+        """Return the launch parameters of each function for the arrays of `binding`."""
         found = binding.uses()
         made = []
         for function, at in zip(self.functions, self._places, strict=True):
@@ -210,19 +212,19 @@ class BoundStorages:
 
 
 class BoundRoutine(ABC):
-    """Cached facts about data, which later runs with the same data reuse.
+    """A routine with cached state of its data, which later calls with the same data reuse.
 
-    `moved` has positions of data that are read, with the depth to which dirty halos are exchanged.
+    `moved` contains positions of read data, each with the depth to which a dirty halo is exchanged.
     """
 
     moved: tuple[tuple[int, int], ...] = ()
 
     def __init__(self) -> None:
-        """Know nothing yet."""
+        """Start with an empty cache."""
         self._known: dict[tuple[Any, ...], BoundStorages] = {}
 
     def __call__(self, *data: Any, given: tuple[Hashable, ...] = ()) -> BoundRun:
-        """Return a block in which `data` are bound; `given` is what a set-up needs besides."""
+        """Return a context manager that binds `data`; `given` are extra set-up arguments."""
         known = self._known.get((*map(id, data), given))
         if known is None:
             known = self._prepared(data, given)
@@ -237,12 +239,15 @@ class BoundRoutine(ABC):
         return run
 
     def _moving(self, data: tuple[Any, ...]) -> tuple[int, ...]:
-        """Return the positions of data that are read, and whose halo is to be exchanged."""
+        """Return the positions of read data whose halo must be exchanged."""
         return tuple(at for at, depth in self.moved if data[at].is_moved(depth))
 
     @abstractmethod
     def _prepared(self, data: tuple[Any, ...], given: tuple[Hashable, ...], /) -> BoundStorages:
-        """Find what the routine needs of data, and keep it until one of them goes."""
+        """Create the cached state of the routine for `data`.
+
+        The state is dropped when one of the data is garbage-collected.
+        """
 
     def _keep(
         self, known: BoundStorages, data: tuple[Any, ...], given: tuple[Hashable, ...]
@@ -255,11 +260,11 @@ class BoundRoutine(ABC):
 
 
 class BoundRun:
-    """A call of a routine: its data are bound in the block, where its functions are called.
+    """A call of a routine: a block that binds its data, and in which its functions are called.
 
-    It is kept for the next call with the same data, and knows where their arrays were. Functions
-    are passed its `tables`: on the host where they begin, as a number is passed in half the time of
-    an array.
+    It is reused by later calls with the same data, and caches the locations of their arrays.
+    Functions receive its `tables`. On the host, these are addresses, because passing a number takes
+    half the time of passing an array.
     """
 
     __slots__ = (
@@ -270,9 +275,9 @@ class BoundRun:
     def __init__(
         self, binding: Any, functions: Sequence[Any], changed: Mapping[int, int] | None = None
     ) -> None:
-        """Take what binds the data. Which data, and what is known of them, is set for each call.
+        """Store the binding of the data; the data and cached state are set for each call.
 
-        `changed` has the positions of data that are changed on the host, by `id`.
+        `changed` maps identities of data changed on the host to their positions.
         """
         self._changed = changed or {}
         self.home: list[BoundRun] = []
@@ -300,14 +305,14 @@ class BoundRun:
             arrays = self._binding.__enter__()  # pylint: disable=unnecessary-dunder-call
         except PoisonedDataError:
             arrays = known.begun_again(self._binding, self.data)
-        # What binds them hands out the same dictionary while all in it is the same.
+        # The binding returns the same dictionary as long as all its arrays are the same.
         if arrays is not self._seen:
             self._find(arrays)
         self._outer = _INNERMOST.replace(self)
         return self
 
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
-        """Return the arrays of data, None if the routine does not change them on the host."""
+        """Return the host arrays of `data`; None if the routine does not change all of them."""
         at = self._changed
         try:
             arrays: Any = self._arrays
@@ -316,12 +321,10 @@ class BoundRun:
             return None
 
     def _find(self, arrays: Any) -> None:
-        """Note where arrays are that are not where they were.
-
-        Work that is queued keeps the tables that it was given.
+        """Update the tables for arrays that have moved; queued work keeps its own tables.
 
         Raises:
-            ValueError: one is not laid out as functions take it to be.
+            ValueError: an array does not have the layout that the functions expect.
         """
         found = tuple(arrays.values())
         if self._arrays is None or not all(map(is_, found, self._arrays)):
@@ -351,19 +354,19 @@ class BoundRun:
     def __call__(self, number: int, *scalars: Any) -> Any:
         """Call a function with tables and scalars, where its data are; return its result.
 
-        A device does that later, in its order, when the data that it uses have come, and what is
-        returned is waited for.
+        A device executes the call asynchronously, in order, once its data are available. If the
+        function has a result, this method waits for it.
 
         Raises:
-            TypeError: a scalar is not a number, or not an integer where one is needed.
-            OverflowError: a scalar is an integer that is too large.
+            TypeError: a scalar is not a number, or not an integer where one is required.
+            OverflowError: an integer scalar is too large.
         """
         if self._launches is None:
             function = self._functions[number]
             try:
                 return function(*self.tables, *scalars)
             except ctypes.ArgumentError:
-                # One that is no number of Python yet.
+                # A scalar is not yet a Python number.
                 wanted = function.argtypes[len(TABLES) :]
                 return function(*self.tables, *self._converted(number, scalars, wanted))
         function, wanted, plain, uses, has_result = self._launches[number]
@@ -375,7 +378,7 @@ class BoundRun:
     def _converted(
         self, number: int, scalars: tuple[Any, ...], wanted: tuple[Any, ...]
     ) -> tuple[int | float, ...]:
-        """Return scalars as a function takes them; note if nothing has been computed before."""
+        """Return scalars converted for a function; on error, record if no function has run."""
         try:
             return _numbers(scalars, wanted)
         except (TypeError, OverflowError):
@@ -383,11 +386,11 @@ class BoundRun:
             raise
 
     def __exit__(self, *error: Any) -> None:
-        """End the block, and be ready for the next call; nothing is kept alive by that.
+        """End the block, and prepare the run for the next call; drop references to the data.
 
-        Data that no function has touched are what they were, whatever has been raised.
+        Data that no function has accessed are unchanged, whatever exception was raised.
         """
-        # A block that an interrupt leaves open stays the innermost one.
+        # If an interrupt prevents this step, the block remains the innermost one.
         _INNERMOST.replace(self._outer)
         self._outer = None
         if error[0] is not None and self._untouched:
@@ -409,13 +412,13 @@ def _numbers(scalars: tuple[Any, ...], wanted: tuple[Any, ...]) -> tuple[int | f
 def kept_with(
     data: Sequence[Any], key: Hashable, known: MutableMapping[Any, Any]
 ) -> list[weakref.ref[Any]]:
-    """Return what lets the entry of `key` go from `known` when one of `data` goes."""
+    """Return weak references that remove `key` from `known` when one of `data` is collected."""
     forget: Callable[[Any], Any] = lambda _: known.pop(key, None)  # noqa: E731 - for each of them
     return [weakref.ref(datum, forget) for datum in data]
 
 
 def check_once(data: Sequence[Any], changed: Sequence[FieldOrOperator]) -> None:
-    """Raise `ValueError` if one of the `changed` is there twice."""
+    """Raise `ValueError` if one of the `changed` data occurs twice in `data`."""
     for datum in changed:
         if sum(other is datum for other in data) > 1:
             raise ValueError(
@@ -439,7 +442,7 @@ def array_of(values: Any, dtype: Any, copy: bool | None) -> Any:
 def side_of(data: Sequence[Any]) -> str | None:
     """Return the device if it has the current values of all `data`, None for the host.
 
-    Messages look the same from either side, so that each rank may choose its own.
+    Messages are the same for host and device data, so each rank may choose its own side.
     """
     device: str | None = data[0].storage.device
     if device is None:

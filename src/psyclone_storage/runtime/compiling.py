@@ -54,7 +54,7 @@ _BETWEEN_ATTEMPTS = 0.02
 
 _Result = TypeVar("_Result")
 Builder = Callable[[Path, Path], None]
-"""What compiles, in a folder of its own, a library with a given path there."""
+"""A function that compiles a library in a private folder; arguments are folder and library."""
 
 
 def load_library(text: str) -> ctypes.CDLL:
@@ -156,7 +156,7 @@ def _warn(text: str) -> None:
 
 
 def _found(path: Path | None, folders: _LibraryFolders) -> ctypes.CDLL | None:
-    """Return a cached library, or None if it does not exist that is trusted and complete."""
+    """Return a cached library, or None if there is no complete and trusted one."""
     if path is None:
         return None
     try:

@@ -23,7 +23,7 @@ def power(base: Any, exponent: int) -> Any:
 
 
 def whole_power(base: Any, exponent: int) -> Any:
-    """Return a real power with an exponent known only at run time, as compiler libraries do."""
+    """Return a real power with an integer exponent, multiplied in the order of C compilers."""
     rest, result = abs(exponent), np.float32(1.0) if _is_short(base) else np.float64(1.0)
     while rest:
         if rest % 2:
@@ -105,7 +105,7 @@ def greater(first: Any, second: Any) -> Any:
 
 
 def pick(elements: Any, index: Any) -> Any:
-    """Return the element at an index that differs from point to point.
+    """Return the element at an index that differs between points.
 
     `elements` maps indices to values, or is an array with layers as its last dimension.
     """
@@ -116,7 +116,7 @@ def pick(elements: Any, index: Any) -> Any:
 
 
 def put(elements: Any, index: Any, value: Any, where: Any) -> None:
-    """Assign to the element at an index that differs from point to point, at the points `where`."""
+    """Assign to the element at an index that differs between points, at the points `where`."""
     for place, old in _items(elements):
         key = place if isinstance(elements, dict) else (..., *place)
         elements[key] = np.where(_is_at(place, index) & where, value, old)
@@ -153,7 +153,7 @@ def greatest(start: Any, values: Any) -> Any:
 
 
 def _extreme(start: Any, values: Any, place: Any) -> Any:
-    """Return `start` if it is NaN, else the first extreme of all values that are not NaN."""
+    """Return `start` if it is NaN, else the first extreme of all values except NaN."""
     if np.isnan(start):
         return start
     every = np.concatenate(([start], np.ravel(values, order="F")))

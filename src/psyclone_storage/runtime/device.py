@@ -17,7 +17,7 @@ from psyclone_storage.storage.memory.cuda import raw_module
 from psyclone_storage.storage.memory.registry import resolved_device
 
 ORDER_VARIABLE = "PSYCLONE_STORAGE_THREAD_ORDER"
-"""How threads follow each other on a device that is emulated: 0 forwards, 1 backwards, 2 mixed."""
+"""The order of threads on an emulated device: 0 forward, 1 reverse, 2 shuffled."""
 _HEADER = """\
 #include <stdint.h>
 #define PSY_ON_HOST
@@ -82,9 +82,9 @@ class OfTables(Generic[Made]):
         self._kept: dict[int, tuple[Any, Any, Any, Made]] = {}
 
     def __call__(self, data: Any, reals: Any, counts: Any) -> Made:
-        """Return the cached or new result for these table objects."""
+        """Return the result for these table objects, from the cache if possible."""
         kept = self._kept.get(id(data))
-        # Tables that are kept are alive: no other ones can be where they are.
+        # Cached tables are alive, so that no other table can have the same `id`.
         if kept is not None and kept[1] is reals and kept[2] is counts:
             return kept[3]
         if len(self._kept) >= self._MOST:

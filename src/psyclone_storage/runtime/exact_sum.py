@@ -14,9 +14,9 @@ import numpy as np
 _MANTISSA = 53
 _HALF = 26
 LEAST_EXPONENT = -1126
-"""Of numbers as a mantissa times a power of two; the mantissa is a 53-bit integer."""
+"""The smallest exponent of numbers, as a 53-bit integer mantissa times a power of two."""
 _AT_A_TIME = 1 << 25
-"""So many halves of mantissas cannot exceed what a floating-point number counts exactly."""
+"""The largest number of half mantissas whose sum a double represents exactly."""
 
 
 def exact_multiple(values: np.ndarray[Any, Any]) -> int:

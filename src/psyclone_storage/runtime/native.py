@@ -1,4 +1,4 @@
-"""Functions of generated C, which take three tables and scalars by value."""
+"""Functions of generated C code, which take three tables and scalars by value."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.memory.cuda import copied_to_device
 
 TABLES = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-"""What each function takes first: addresses of arrays, reals, and integers."""
+"""The types of the first parameters: tables of array addresses, reals, and integers."""
 _SMALLEST, _LARGEST = -(2**31), 2**31 - 1
 
 
 class WholeNumber(ctypes.c_int32):
-    """A 32-bit integer that refuses larger values, which `ctypes` would truncate."""
+    """A 32-bit integer argument that rejects larger values, which `ctypes` would truncate."""
 
     @classmethod
     def from_param(cls, value: Any) -> Any:
-        """Return what a function is passed.
+        """Return the argument for a C function.
 
         Raises:
-            TypeError: it is no number of Python that is whole and has a place in 32 bits.
+            TypeError: `value` is not a Python integer that fits into 32 bits.
         """
         if isinstance(value, int) and _SMALLEST <= value <= _LARGEST:
             return value
@@ -40,14 +40,14 @@ _PASSED = ctypes.c_double.from_param
 
 
 class RealNumber(ctypes.c_double):
-    """A real number of 8 bytes: one of 4 is refused, as Python would go on to compute with 4."""
+    """A 64-bit real argument; 32-bit reals are rejected, because Python would compute with them."""
 
     @classmethod
     def from_param(cls, value: Any) -> Any:
-        """Return what a function is passed.
+        """Return the argument for a C function.
 
         Raises:
-            TypeError: it is no number of Python.
+            TypeError: `value` is not a Python float.
         """
         if isinstance(value, float):
             return _PASSED(value)
@@ -55,12 +55,12 @@ class RealNumber(ctypes.c_double):
 
 
 class ScalarArray:
-    """An array that a function is passed with a call: its values, the first index fastest."""
+    """An array argument of a function: its values in Fortran order."""
 
     __slots__ = ("_there", "address", "values")
 
     def __init__(self, values: Any) -> None:
-        """Take constant values."""
+        """Wrap an array whose values do not change."""
         self.values = values
         self.address = address_of(values)
         self._there: Any = None
@@ -77,20 +77,20 @@ class ScalarArray:
         return ScalarArray(np.array(self.shape, np.int32))
 
     def on_device(self) -> int:
-        """Return where a copy begins that the device has."""
+        """Copy the array to the device, and return the address of the copy."""
         self._there = copied_to_device(self.values)
         return address_of(self._there)
 
 
 class ArrayAddress(ctypes.c_int64):
-    """The address of an array that is passed with a call."""
+    """The address of an array argument."""
 
     @classmethod
     def from_param(cls, value: Any) -> Any:
-        """Return what a function is passed.
+        """Return the argument for a C function.
 
         Raises:
-            TypeError: it is no array that was made ready.
+            TypeError: `value` is not a `ScalarArray`.
         """
         if isinstance(value, ScalarArray):
             return cls(value.address)
@@ -107,19 +107,19 @@ _TYPES: Mapping[str, Any] = {
 
 
 def parameters_of(types: str) -> tuple[Any, ...]:
-    """Return the types of what a function takes: tables, and scalars by their letters."""
+    """Return the parameter types of a function: the tables, and scalars by their letters."""
     return (*TABLES, *(_TYPES[one] for one in types))
 
 
 def number_of(value: Any, wanted: Any) -> Any:
-    """Return a scalar, of whatever type, as a number of Python for a function that takes `wanted`.
+    """Return a scalar as a Python number, for a function with a parameter of type `wanted`.
 
-    An array stays what it is.
+    An array is returned unchanged.
 
     Raises:
-        TypeError: it is not a number, or not an integer where one is needed; or it has other than 8
-            bytes, where that is what a function takes.
-        OverflowError: it is a number that is too large.
+        TypeError: it is not a number, or not an integer where one is required; or a real does not
+            have 8 bytes where these are required.
+        OverflowError: the number is too large.
     """
     if wanted is ArrayAddress:
         return value
@@ -137,7 +137,7 @@ def number_of(value: Any, wanted: Any) -> Any:
         return _as_float(value)
     found = bool(value) if isinstance(value, np.bool) else index(value)
     if wanted is WholeNumber and not _SMALLEST <= found <= _LARGEST:
-        # Python writes down no number that is very long.
+        # Python refuses to convert very long integers to text.
         bits = found.bit_length()
         raise OverflowError(
             f"A kernel takes 32-bit integers, from {_SMALLEST} to {_LARGEST}, and is "
@@ -163,7 +163,7 @@ def _as_float(value: Any) -> float:
 
 
 def _real_size(value: Any) -> int | None:
-    """Return the bytes of a real number of NumPy, None for others."""
+    """Return the size of a NumPy real in bytes, None for other values."""
     type_ = getattr(value, "dtype", None)
     return type_.itemsize if isinstance(type_, np.dtype) and type_.kind == "f" else None
 
@@ -174,9 +174,9 @@ _OUTSIDE = "psy_outside"
 def checked(
     function: Callable[..., Any], library: ctypes.CDLL, lock: AbstractContextManager[Any]
 ) -> Callable[..., Any]:
-    """Return a function of a library with bounds checks, which raises what they have found.
+    """Return a function of a library with bounds checks that raises the errors found.
 
-    The library records one index for all its threads: `lock`, which is reentrant, admits one
+    The library stores one message for all its threads: `lock`, which is reentrant, admits one
     thread at a time. A signal handler or finalizer may call the library during a call.
     """
     outside = getattr(library, _OUTSIDE)
@@ -187,10 +187,10 @@ def checked(
         """Call the function.
 
         Raises:
-            IndexError: a kernel has an index that is out of bounds.
+            IndexError: a kernel used an index that is out of bounds.
         """
         with lock:
-            # The message of a call that this one interrupts, or that an exception ended.
+            # The message of a call that this call interrupts, or that ended by an exception.
             earlier = outside()
             if running:
                 running[-1] = running[-1] or earlier
@@ -209,21 +209,21 @@ def checked(
 
 
 class CompiledLibrary:
-    """The C functions of a generated module, loaded at the first use."""
+    """The C functions of a generated module, loaded on first use."""
 
     device: str | None = None
     suffix = ".c"
 
     def __init__(self, module: Mapping[str, Any]) -> None:
-        """Take the names of the generated module: its `__file__`, or the C itself as `__c__`."""
+        """Store the globals of the generated module: its `__file__`, or C code as `__c__`."""
         self._module = module
         self._loaded: ctypes.CDLL | None = None
         self._lock = FORKS.guard(threading.RLock(), Rank.STREAM)
 
     def function(self, name: str, types: str, *_launch: Any, result: str = "") -> Any:
-        """Return a function, ready to be called.
+        """Return a callable function of the library.
 
-        `types` are those of its scalars, by letter, `result` that of what it returns, if anything.
+        `types` contains the type letters of its scalars, `result` that of its result, if any.
         """
         library = self._loaded
         if library is None:
@@ -234,7 +234,7 @@ class CompiledLibrary:
         return checked(found, library, self._lock) if hasattr(library, _OUTSIDE) else found
 
     def text(self) -> str:
-        """Return the text in C, or in what becomes C."""
+        """Return the C code, or the code from which C code is made."""
         if text := str(self._module.get("__c__", "")):
             return text
         beside = Path(str(self._module["__file__"])).with_suffix(self.suffix)
@@ -242,7 +242,7 @@ class CompiledLibrary:
 
 
 def address_of(array: Any) -> int:
-    """Return where an array begins, on the host or on a device."""
+    """Return the address of an array on the host or on a device."""
     described = getattr(array, "__array_interface__", None) or array.__cuda_array_interface__
     found: int = described["data"][0]
     return found

@@ -1,9 +1,9 @@
-"""Kernels of a device for what exchanges move there: one launch packs a message, one unpacks it.
+"""Device kernels for exchanges: one launch packs a message, one unpacks it.
 
-A thread moves one value of one field. Where values are, a table says, which goes to the device once
-for fields that are laid out alike: so regions of grids and dofs of meshes are one case. CuPy runs
-the kernels on a GPU; on an emulated device they are C, as generated kernels are. Values are moved
-as words without a meaning, of whatever type they are.
+A thread moves one value of one field. A table contains the positions of values; it is copied to the
+device once for fields of equal layout. Regions of grids and dofs of meshes are thus handled alike.
+CuPy runs the kernels on a GPU; for an emulated device, they are compiled as C. Values are moved as
+integers of their size, independent of their type.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _WORDS: Mapping[int, str] = {
     1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long",
 }  # fmt: skip
 _FIELDS = (4, 16, 64)
-"""How many fields a kernel may take; more than the last take several launches."""
+"""The numbers of fields for which kernels exist; more fields need several launches."""
 _BLOCK = 128
 _HEAD = """\
 #ifndef PSY_ON_HOST
@@ -77,12 +77,12 @@ void {name}(void *const *data, const double *reals, const int64_t *counts)
 
 
 def kernels_text(fields: int, itemsize: int) -> str:
-    """Return the kernels for up to so many fields with values of so many bytes, as CUDA and as C.
+    """Return the kernels for up to `fields` fields with values of `itemsize` bytes, as CUDA and C.
 
-    Each takes a table. Its first entries are two numbers for each field: where its values end among
-    those of all fields, and what to add to the number of a value to find the entry of that. The
-    entries follow: of each value its place in the field, and for a copy the place that it
-    is copied from, too.
+    Each kernel takes a table. It starts with two numbers for each field: the end of its values
+    among those of all fields, and the difference between the number of an entry and that of its
+    value. Then follow the entries: the position of each value in its field and, for a copy, also
+    the position from which it is copied.
     """
     size = _word_of(itemsize)
     names = [f"field_{at}" for at in range(fields)]
@@ -103,21 +103,21 @@ def kernels_text(fields: int, itemsize: int) -> str:
 
 
 def _word_of(itemsize: int) -> int:
-    """Return the bytes of the largest words that values consist of."""
+    """Return the size in bytes of the largest words into which values can be divided."""
     return next(size for size in sorted(_WORDS, reverse=True) if itemsize % size == 0)
 
 
 def _entries(name: str) -> int:
-    """Return how many numbers of a table a value has."""
+    """Return the number of table entries for each value."""
     return 2 if name == COPY else 1
 
 
 @dataclass(frozen=True)
 class Strips:
-    """The values of some fields that one launch moves, for each field their indices in its array.
+    """The values of some fields that one launch moves, as indices into the array of each field.
 
-    Indices have the shape (dimensions, values). The values of a field follow those of the fields
-    before it, in the `message` or, for a copy, in `sources`, the indices that they are copied from.
+    Indices have the shape (dimensions, values). The `message` contains the values of all fields,
+    one field after the other. For a copy, `sources` are the indices of the source values instead.
     """
 
     message: Storage | None
@@ -126,13 +126,13 @@ class Strips:
 
 
 class StripKernels:
-    """The kernels for as many fields of one type of values, on a device."""
+    """The kernels for a number of fields of one data type, on a device."""
 
     def __init__(self, device: str, dtype: np.dtype[Any], fields: int) -> None:
-        """Compile the kernels, or find them.
+        """Compile the kernels, or load them from the cache.
 
         Raises:
-            NoCompilerError: the device is emulated, and there is no compiler for C.
+            NoCompilerError: the device is emulated, and there is no C compiler.
         """
         self._device, self._itemsize = device, dtype.itemsize
         self._words = dtype.itemsize // _word_of(dtype.itemsize)
@@ -142,9 +142,10 @@ class StripKernels:
         self._launches: dict[tuple[str, Strides], list[_StripLaunch]] = {}
 
     def move(self, name: str, fields: Sequence[Storage], strips: Sequence[Strips]) -> None:
-        """Do `PACK`, `UNPACK` or `COPY` with the values of `fields`, always with the same strips.
+        """Execute `PACK`, `UNPACK` or `COPY` for the values of `fields` in `strips`.
 
-        The device executes it in order; the host does not wait.
+        Calls with the same name must have the same strips. The device executes them in order; the
+        host does not wait.
         """
         strides = tuple(field.strides for field in fields)
         launches = self._launches.get((name, strides))
@@ -166,10 +167,10 @@ class StripKernels:
                 block.start(work, tuple(use for key in one.used for use in uses[key]))
 
     def _passed(self, one: _StripLaunch, found: Mapping[str, int]) -> tuple[Any, None, Any]:
-        """Return the tables that a kernel is passed: where things are, and how many there are."""
+        """Return the kernel arguments: the tables of addresses and of counts."""
         where = found[one.message] + one.begin * self._itemsize if one.message else 0
         addresses = [found[key] for key in (one.table, *one.fields)]
-        # A kernel looks at no more fields than it is told of.
+        # A kernel accesses only the number of fields that it receives.
         unused = [0] * (self._room - len(one.fields))
         data = (ctypes.c_void_p * (2 + self._room))(where, *addresses, *unused)
         return data, None, (ctypes.c_int64 * 2)(len(one.fields), one.values * self._words)
@@ -177,7 +178,7 @@ class StripKernels:
     def _prepared(
         self, name: str, strips: Sequence[Strips], strides: Strides
     ) -> list[_StripLaunch]:
-        """Return the launches that move some strips, one for as many fields as a kernel takes."""
+        """Return the launches for some strips, each for as many fields as a kernel can take."""
         found: list[_StripLaunch] = []
         for number, one in enumerate(strips):
             message, begin = "" if one.message is None else f"message {number}", 0
@@ -195,9 +196,9 @@ class StripKernels:
         return found
 
     def _table_of(self, strips: Strips, numbers: range, strides: Strides) -> tuple[Array, int]:
-        """Return a table, and how many values it is for.
+        """Return a table, and the number of its values.
 
-        Fields that are laid out alike, and of which the same is moved, share their entries.
+        Fields of equal layout and indices share their entries.
         """
         known: dict[tuple[Any, ...], int] = {}
         heads: list[int] = []
@@ -217,16 +218,17 @@ class StripKernels:
         return np.concatenate((np.array(heads, np.int64), *entries)), values
 
     def _offsets(self, indices: Array, strides: tuple[int, ...]) -> Array:
-        """Return where values are, counted in values from the first one of an array."""
+        """Return the offsets of values from the start of an array, in units of values."""
         found: Array = np.array(strides, np.int64) @ indices.astype(np.int64) // self._itemsize
         return found
 
 
 @dataclass(frozen=True)
 class _StripLaunch:
-    """Arguments of one launch: values of some fields, those from `begin` in a message.
+    """Arguments of one launch: values of some fields, from position `begin` in a message.
 
-    Fields, message and table go by their names in a block; without a message values are copied.
+    Fields, message and table are identified by their names in a block. Without a message, values
+    are copied.
     """
 
     table: str
@@ -243,10 +245,10 @@ class _StripLaunch:
 
 
 class _StripLibrary(KernelLibrary):
-    """The kernels, launched with a thread for each word."""
+    """The library of kernels, launched with a thread for each word."""
 
     def launches(self, kernel: Any, types: str, *launch: Any) -> Callable[..., None]:
-        """Return what launches a kernel on a GPU."""
+        """Return a function that launches a kernel on a GPU."""
 
         def start(data: Any, _reals: Any, counts: Any) -> None:
             addresses = (np.uint64(one or 0) for one in data)

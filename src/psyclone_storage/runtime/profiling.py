@@ -1,8 +1,8 @@
 """Profiler of Python programs: calls, time and messages of regions, summed over ranks.
 
-Generated modules with profile regions import `profiler`. Modules without regions, and exchanges in
-programs that import no profiler, contain no profiling code: the first region that starts replaces
-the method that starts messages.
+Generated modules with profile regions import `profiler`. Other modules, and exchanges in programs
+that do not import it, contain no profiling code: the first region that starts replaces the method
+that starts messages.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RegionTotals:
 
 
 class _Open(threading.local):
-    """The regions that a thread has started, and what it has sent."""
+    """The regions that a thread has started, and counters of its messages."""
 
     def __init__(self) -> None:
         self.regions: list[tuple[str, float, tuple[int, int, int]]] = []
@@ -43,7 +43,7 @@ class _Open(threading.local):
 
 
 class Profiler:
-    """Totals by name of the region, as `module:region`."""
+    """Totals of regions, by name in the form `module:region`."""
 
     def __init__(self) -> None:
         self.regions: dict[str, RegionTotals] = {}
@@ -69,7 +69,9 @@ class Profiler:
     def report(self, file: Any = None) -> None:
         """Print the totals of all ranks on rank 0, to `sys.stderr` by default.
 
-        Collective: all ranks must call it. The end of the program calls it.
+        This is called automatically at the end of the program.
+
+        Collective: all ranks must call it.
         """
         parts = world().sent_to(0, self.regions)
         if parts is not None:
@@ -89,11 +91,11 @@ class Profiler:
             found.sent_bytes += sent
 
     def _count(self) -> None:
-        """Count messages from now on, and report at the end of the program."""
+        """Count messages from now on, and report at program exit."""
         with self._lock:
             if self._is_counting:
                 return
-            # MPI ends after functions that were registered later.
+            # Exit functions registered after the one of MPI run before it.
             world()
             self._is_counting = True
             atexit.register(self.report)
@@ -109,7 +111,7 @@ class Profiler:
 
 
 def _lines(parts: list[dict[str, RegionTotals]]) -> Iterator[str]:
-    """Yield a table with one line for each region, the longest first."""
+    """Yield the lines of a table with one line for each region, the longest first."""
     names = dict.fromkeys(name for part in parts for name in part)
     found = {name: [part[name] for part in parts if name in part] for name in names}
     yield (

@@ -1,8 +1,8 @@
-"""The ranks of a parallel program; the only file that imports mpi4py.
+"""The ranks of a parallel program; the only module that imports mpi4py.
 
-Other modules use `Ranks`: the own rank, the number of ranks, messages, and values that all ranks
-agree on. A program that is alone needs no MPI and gets `SingleRank`. `CheckedRanks` compare their
-collective calls and report which rank waits for which.
+Other modules use `Ranks`: the rank of this process, the number of ranks, messages, and collective
+operations. A program with a single process needs no MPI and uses `SingleRank`. `CheckedRanks`
+compare their collective calls and report which rank waits for which.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from psyclone_storage.runtime.native import address_of
 Array = np.ndarray[Any, Any]
 Box = tuple[slice, ...]
 Message = tuple[int, Sequence[Array], Sequence[Box]]
-"""The other rank, and arrays with the boxes of a message in each of them, or one whole array."""
+"""The other rank, and arrays with the boxes to transfer in each, or one whole array."""
 T = TypeVar("T")
 Scalar = TypeVar("Scalar", bound=Any)
 
 _LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WORLD_SIZE")
-"""Variables by which launchers of MPI programs tell a process that it is one of several."""
+"""Variables that launchers of MPI programs set for a process that is one of several."""
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK")
 """Variables that contain the rank of a process before MPI is initialised."""
 
 
 class MissingMpiError(UserError, ImportError):
-    """The program was started on several ranks, and mpi4py cannot be imported."""
+    """Error: the program was started on several ranks, and mpi4py cannot be imported."""
 
     def wait(self) -> None:
-        """Let the launcher end this process after rank 0 has printed the same message."""
+        """Wait for the launcher to end this process, after rank 0 has printed the message."""
         if any(os.environ.get(name, "0") != "0" for name in _RANKS):
             time.sleep(_UNTIL_KILLED)
 
@@ -53,21 +53,21 @@ _UNTIL_KILLED = 10.0
 
 
 class PersistentExchange(Protocol):
-    """Messages between fixed places, prepared once and passed any number of times."""
+    """Messages between fixed memory locations, prepared once and exchanged repeatedly."""
 
     def start(self) -> None:
-        """Start to send and to receive."""
+        """Start all sends and receives."""
 
     def finish(self) -> None:
-        """Wait until all messages have gone and come."""
+        """Wait until all messages have been sent and received."""
 
 
 class Ranks(Protocol):
-    """The processes that compute one model together; the first has the number 0."""
+    """The processes of a parallel program; the first one has the rank 0."""
 
     @property
     def rank(self) -> int:
-        """The number of this process."""
+        """The rank of this process."""
 
     @property
     def size(self) -> int:
@@ -81,29 +81,29 @@ class Ranks(Protocol):
         """Return an exchange of messages between arrays that do not move in memory."""
 
     def gathered(self, value: T) -> list[T]:
-        """Return the values that the ranks have, in their order, on every rank."""
+        """Return on every rank the values of all ranks, in rank order."""
 
     def sent_to(self, root: int, value: T) -> list[T] | None:
-        """Return the values of all ranks on the rank `root`, None on the others."""
+        """Return the values of all ranks on rank `root`, None on the others."""
 
     def swapped(self, parts: Sequence[Array]) -> list[Array]:
-        """Send each rank its part, of one dimension; return what each has sent to this one."""
+        """Send a one-dimensional array to each rank; return the arrays received from them."""
 
     def total(self, value: Scalar) -> Scalar:
-        """Return the sum of a number of each rank, in its own type."""
+        """Return the sum of a number over all ranks, in its own type."""
 
     def least(self, value: Scalar) -> Scalar:
-        """Return the least of a number of each rank."""
+        """Return the minimum of a number over all ranks."""
 
     def greatest(self, value: Scalar) -> Scalar:
-        """Return the greatest of a number of each rank."""
+        """Return the maximum of a number over all ranks."""
 
     def wait_for_all(self) -> None:
-        """Return when every rank has come here."""
+        """Wait until every rank has called this method (barrier)."""
 
 
 class _NoMessages:
-    """The exchange of a process that is alone."""
+    """The exchange of a single process, without messages."""
 
     def start(self) -> None:
         """Do nothing."""
@@ -113,7 +113,7 @@ class _NoMessages:
 
 
 class SingleRank:
-    """A process that is alone."""
+    """The ranks of a program with a single process."""
 
     rank = 0
     size = 1
@@ -123,45 +123,45 @@ class SingleRank:
         received: Sequence[Message],
         sent: Sequence[Message],
     ) -> PersistentExchange:
-        """Return an exchange of nothing.
+        """Return an exchange without messages.
 
         Raises:
-            ValueError: messages exist, but no other rank.
+            ValueError: there are messages, although there is no other rank.
         """
         if received or sent:
             raise ValueError("A rank that is alone has nobody to exchange messages with.")
         return _NoMessages()
 
     def gathered(self, value: T) -> list[T]:
-        """Return the one value there is."""
+        """Return a list of the value."""
         return [value]
 
     def sent_to(self, root: int, value: T) -> list[T] | None:
-        """Return the one value there is."""
+        """Return a list of the value."""
         return [value]
 
     def swapped(self, parts: Sequence[Array]) -> list[Array]:
-        """Return what this rank sends itself."""
+        """Return the array that this rank sends to itself."""
         return list(parts)
 
     def total(self, value: Scalar) -> Scalar:
-        """Return the one number there is."""
+        """Return the number."""
         return value
 
     def least(self, value: Scalar) -> Scalar:
-        """Return the one number there is."""
+        """Return the number."""
         return value
 
     def greatest(self, value: Scalar) -> Scalar:
-        """Return the one number there is."""
+        """Return the number."""
         return value
 
     def wait_for_all(self) -> None:
-        """Return at once."""
+        """Return immediately."""
 
 
 class Requests:
-    """Persistent requests of MPI; `sent` are the numbers of messages and bytes that are sent."""
+    """Persistent MPI requests; `sent` contains the number of sent messages and their bytes."""
 
     def __init__(self, requests: list[Any], mpi: Any, sent: tuple[int, int]) -> None:
         self.sent = sent
@@ -170,24 +170,24 @@ class Requests:
         self._active = False
 
     def is_finished(self) -> bool:
-        """Return whether all messages have been passed."""
+        """Return whether all messages have been sent and received."""
         return not self._active or bool(self._mpi.Request.Testall(self._requests))
 
     def start(self) -> None:
-        """Start all requests, receives first; requests that an interrupt left are finished."""
+        """Start all requests, receives first; first finish requests left by an interrupt."""
         if self._active:
             self.finish()
         self._active = True
         self._mpi.Prequest.Startall(self._requests)
 
     def finish(self) -> None:
-        """Wait for all requests that were started."""
+        """Wait for all started requests."""
         if self._active:
             self._mpi.Request.Waitall(self._requests)
             self._active = False
 
     def __del__(self) -> None:
-        """Give the requests back to MPI, unless it has ended."""
+        """Free the requests, unless MPI is finalised."""
         if not self._mpi.Is_finalized():
             for request in self._requests:
                 if request != self._mpi.REQUEST_NULL:
@@ -195,13 +195,13 @@ class Requests:
 
 
 class MpiRanks:
-    """The ranks of a communicator of mpi4py.
+    """The ranks of an mpi4py communicator.
 
     Messages use a duplicated communicator, so that they never match other messages.
     """
 
     def __init__(self, communicator: Any) -> None:
-        """Use the ranks of `communicator`; every one of them has to come here."""
+        """Use the ranks of `communicator`; collective over all of them."""
         from mpi4py import MPI  # noqa: PLC0415 - the deferral that the house allows
         from mpi4py.util import dtlib  # noqa: PLC0415
 
@@ -216,7 +216,7 @@ class MpiRanks:
         received: Sequence[Message],
         sent: Sequence[Message],
     ) -> PersistentExchange:
-        """Return an exchange by persistent requests, in place: nothing is packed by us."""
+        """Return an exchange by persistent requests, without packing."""
         return self.persistent_requests(received, sent)
 
     def persistent_requests(self, received: Sequence[Message], sent: Sequence[Message]) -> Requests:
@@ -229,39 +229,39 @@ class MpiRanks:
                     continue
                 layout = self._layout(arrays, boxes)
                 requests.append(init([self._mpi.BOTTOM, 1, layout], rank))
-                layout.Free()  # a request keeps what it needs of it
+                layout.Free()  # requests keep a reference to it
         size = sum(_bytes_of(arrays, boxes) for _, arrays, boxes in sent)
         return Requests(requests, self._mpi, (len(sent), size))
 
     def gathered(self, value: T) -> list[T]:
-        """Return the values that the ranks have, in their order, on every rank."""
+        """Return on every rank the values of all ranks, in rank order."""
         found: list[T] = self._own.allgather(value)
         return found
 
     def sent_to(self, root: int, value: T) -> list[T] | None:
-        """Return the values of all ranks on the rank `root`, None on the others."""
+        """Return the values of all ranks on rank `root`, None on the others."""
         found: list[T] | None = self._own.gather(value, root)
         return found
 
     def swapped(self, parts: Sequence[Array]) -> list[Array]:
-        """Send each rank its part, of one dimension; return what each has sent to this one."""
+        """Send a one-dimensional array to each rank; return the arrays received from them."""
         found: list[Array] = self._own.alltoall(list(parts))
         return found
 
     def total(self, value: Scalar) -> Scalar:
-        """Return the sum of a number of each rank, as MPI adds numbers of its type."""
+        """Return the sum of a number over all ranks, computed by MPI in its type."""
         return self._reduced(value, self._mpi.SUM)
 
     def least(self, value: Scalar) -> Scalar:
-        """Return the least of a number of each rank."""
+        """Return the minimum of a number over all ranks."""
         return self._reduced(value, self._mpi.MIN)
 
     def greatest(self, value: Scalar) -> Scalar:
-        """Return the greatest of a number of each rank."""
+        """Return the maximum of a number over all ranks."""
         return self._reduced(value, self._mpi.MAX)
 
     def wait_for_all(self) -> None:
-        """Return when every rank has come here."""
+        """Wait until every rank has called this method (barrier)."""
         self._own.Barrier()
 
     def _reduced(self, value: Scalar, operation: Any) -> Scalar:
@@ -271,9 +271,9 @@ class MpiRanks:
         return made
 
     def _whole(self, array: Array) -> Any:
-        """Return an array without gaps as MPI takes memory, on a device, too: no type describes it.
+        """Return a contiguous array, possibly on a device, as an MPI buffer with a basic type.
 
-        Types of MPI's that describe a layout are slow where a device has the memory.
+        Derived data types of MPI are slow for device memory.
         """
         memory = self._mpi.memory if hasattr(self._mpi, "memory") else self._mpi.buffer
         return [
@@ -283,9 +283,9 @@ class MpiRanks:
         ]
 
     def _layout(self, arrays: Sequence[Array], boxes: Sequence[Box]) -> Any:
-        """Return the type of the same boxes in some arrays, at their addresses.
+        """Return the MPI data type of the same boxes in some arrays, at absolute addresses.
 
-        A box contains all indices of the dimensions of an array that it does not name.
+        A box contains all indices of the trailing dimensions that it omits.
         """
         pairs = [
             (array, (*box, *(slice(0, extent) for extent in array.shape[len(box) :])))
@@ -305,7 +305,7 @@ class MpiRanks:
         return whole
 
     def _box(self, array: Array, box: Box) -> Any:
-        """Return the type of the elements in a box, in the order of memory."""
+        """Return the MPI data type of the elements in a box, in memory order."""
         extents = [one.stop - one.start for one in box]
         length, count = array.dtype.itemsize, 1
         steps: list[tuple[int, int]] = []
@@ -321,27 +321,27 @@ class MpiRanks:
 
 
 def _bytes_of(arrays: Sequence[Array], boxes: Sequence[Box]) -> int:
-    """Return the bytes of a message."""
+    """Return the size of a message in bytes."""
     if not boxes:
         return sum(array.nbytes for array in arrays)
     points = sum(math.prod(max(0, part.stop - part.start) for part in box) for box in boxes)
-    # A box contains all indices of the dimensions that it does not name.
+    # A box contains all indices of the trailing dimensions that it omits.
     named = len(boxes[0])
     return sum(points * math.prod(array.shape[named:]) * array.itemsize for array in arrays)
 
 
 CHECK_VARIABLE = "PSYCLONE_STORAGE_CHECK_RANKS"
-"""The variable with the number of seconds after which a rank reports that it waits."""
+"""The variable with the waiting time in seconds after which a rank reports a wait."""
 _PAUSE = 0.001
 _END = "the end of the program"
 
 
 class CollectiveCallError(UserError, RuntimeError):
-    """Ranks make different collective calls."""
+    """Error: the ranks make different collective calls."""
 
 
 class _Record(NamedTuple):
-    """A collective call: its name, its place in the program, and its numbers."""
+    """A collective call: its name, the position in the user's program, and its numbers."""
 
     call: str
     place: str
@@ -352,7 +352,7 @@ class _Record(NamedTuple):
 
 
 def seconds_to_report() -> float | None:
-    """Return the seconds of the variable, None if it is not set.
+    """Return the value of the variable `CHECK_VARIABLE` in seconds, None if it is not set.
 
     Raises:
         ValueError: it is not a positive number.
@@ -369,9 +369,10 @@ def seconds_to_report() -> float | None:
 class CheckedRanks(MpiRanks):
     """Ranks of a communicator that compare their collective calls.
 
-    Each rank sends the others a record before each collective call: what it calls, where, and with
-    which numbers. If records differ, all ranks raise the same error. A rank that gets no record for
-    some seconds reports the latest calls of the ranks that it waits for, and continues to wait.
+    Before each collective call, each rank sends a record to the others: the name of the call, its
+    position and its numbers. If records differ, all ranks raise the same error. A rank that
+    receives no record for some seconds reports the latest calls of the ranks for which it waits,
+    and continues to wait.
     """
 
     def __init__(self, communicator: Any, seconds: float) -> None:
@@ -386,7 +387,7 @@ class CheckedRanks(MpiRanks):
         """Compare a collective call with those of the other ranks.
 
         Raises:
-            CollectiveCallError: on all ranks, they make different calls.
+            CollectiveCallError: on all ranks, the calls differ.
         """
         own = _Record(call, user_location(), numbers)
         self._send(own)
@@ -404,44 +405,44 @@ class CheckedRanks(MpiRanks):
         self._check(records)
 
     def prepare(self, received: Sequence[Message], sent: Sequence[Message]) -> PersistentExchange:
-        """Return an exchange that reports the ranks it waits for."""
+        """Return an exchange that reports the ranks for which it waits."""
         made = self.persistent_requests(received, sent)
         others = sorted({rank for rank, _, _ in (*received, *sent)})
         return _WatchedExchange(made, lambda place, at: self._wait(place, others, at),
                                 self._seconds)  # fmt: skip
 
     def gathered(self, value: T) -> list[T]:
-        """Return the values that the ranks have, in their order, on every rank."""
+        """Return on every rank the values of all ranks, in rank order."""
         self.compare("a reduction or a gather")
         return super().gathered(value)
 
     def sent_to(self, root: int, value: T) -> list[T] | None:
-        """Return the values of all ranks on the rank `root`, None on the others."""
+        """Return the values of all ranks on rank `root`, None on the others."""
         self.compare(f"a gather on rank {root}")
         return super().sent_to(root, value)
 
     def swapped(self, parts: Sequence[Array]) -> list[Array]:
-        """Send each rank its part, of one dimension; return what each has sent to this one."""
+        """Send a one-dimensional array to each rank; return the arrays received from them."""
         self.compare("an exchange with all ranks")
         return super().swapped(parts)
 
     def total(self, value: Scalar) -> Scalar:
-        """Return the sum of a number of each rank, as MPI adds numbers of its type."""
+        """Return the sum of a number over all ranks, computed by MPI in its type."""
         self.compare("a sum")
         return super().total(value)
 
     def least(self, value: Scalar) -> Scalar:
-        """Return the least of a number of each rank."""
+        """Return the minimum of a number over all ranks."""
         self.compare("a minimum")
         return super().least(value)
 
     def greatest(self, value: Scalar) -> Scalar:
-        """Return the greatest of a number of each rank."""
+        """Return the maximum of a number over all ranks."""
         self.compare("a maximum")
         return super().greatest(value)
 
     def wait_for_all(self) -> None:
-        """Return when every rank has come here."""
+        """Wait until every rank has called this method (barrier)."""
         self.compare("a barrier")
         super().wait_for_all()
 
@@ -453,7 +454,7 @@ class CheckedRanks(MpiRanks):
         self._sent += [self._records.isend(own, rank) for rank in others]
 
     def _wait(self, own: object, missing: list[int], deadline: float) -> float:
-        """Report that this rank waits, if it does so for too long; return the next deadline."""
+        """Report a wait that exceeds the deadline; return the next deadline."""
         time.sleep(_PAUSE)
         now = time.monotonic()
         if now < deadline:
@@ -482,11 +483,11 @@ class _WatchedExchange:
         self._made, self._wait, self._seconds = made, wait, seconds
 
     def start(self) -> None:
-        """Start to send and to receive."""
+        """Start all sends and receives."""
         self._made.start()
 
     def finish(self) -> None:
-        """Wait until all messages have gone and come."""
+        """Wait until all messages have been sent and received."""
         deadline = time.monotonic() + self._seconds
         while not self._made.is_finished():
             deadline = self._wait(f"an exchange of halos at {user_location()}", deadline)
@@ -494,11 +495,12 @@ class _WatchedExchange:
 
 
 def world() -> Ranks:
-    """Return all ranks of this program: those of `MPI.COMM_WORLD`, or one that is alone.
+    """Return all ranks of this program: those of `MPI.COMM_WORLD`, or a single one.
 
-    They are always the same, so that what is made on them has one communicator. mpi4py is imported
-    if the program was started by a launcher such as `mpirun`, or has imported it itself. If this
-    function imports it, an uncaught exception on one of several ranks aborts all of them.
+    The result is always the same object, so that all its users have one communicator. mpi4py is
+    imported if the program was started by a launcher such as `mpirun`, or has imported it itself.
+    If this function imports it, an uncaught exception on one of several ranks aborts all of them.
+
     Collective on the first call.
 
     Raises:
@@ -517,9 +519,9 @@ def world() -> Ranks:
 
 
 def checked_ranks(given: Any) -> Ranks:
-    """Return `ranks=` of a grid or a mesh as ranks: those of the program, or of a communicator.
+    """Return the ranks for an argument `ranks=`: those of the program, or of a communicator.
 
-    A communicator of mpi4py is duplicated, unless it is `MPI.COMM_WORLD`. Collective.
+    An mpi4py communicator is duplicated, unless it is `MPI.COMM_WORLD`. Collective.
 
     Raises:
         TypeError: `given` is neither None nor ranks nor a communicator of mpi4py.
@@ -555,6 +557,6 @@ def _mpi_world() -> MpiRanks:
 
 
 def _abort(mpi: Any) -> None:
-    """End all ranks, unless MPI has ended on this one."""
+    """Abort all ranks, unless MPI is already finalised on this one."""
     if not mpi.Is_finalized():
         mpi.COMM_WORLD.Abort(1)

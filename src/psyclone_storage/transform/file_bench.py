@@ -28,10 +28,9 @@ first loop after its word: `omp-do(loop1)`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import chain
-from operator import is_
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
@@ -48,11 +47,11 @@ from psyclone_storage.analysis.bodies.regions import (
 from psyclone_storage.analysis.bodies.verdict import Verdict, cures_of, flow_with, verdict_of
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
-from psyclone_storage.base.names import NameTable, did_you_mean
+from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.expr import Expr, Name, spell
+from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.facts import (
     FLOW_KINDS,
     AppliedFacts,
@@ -65,25 +64,21 @@ from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import (
-    blocks_of,
-    everywhere,
-    first_words,
     names_of_line,
     place_of_line,
-    substituted,
     walk_lines,
-    with_changed_blocks,
 )
 from psyclone_storage.ir.routine import (
     DeclarationStatement,
     ModuleContext,
     Routine,
     SourceFile,
+    SpecificationItem,
     UseStatement,
 )
 from psyclone_storage.passes.inline.kernels import inline_statement
-from psyclone_storage.passes.scratch import names_of
 from psyclone_storage.transform.file_blocks import AddDirective, uid_of, with_block
+from psyclone_storage.transform.file_statements import with_rewritten, with_statement
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
 from psyclone_storage.transform.kernel.routine import check_still_for_device
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
@@ -127,10 +122,14 @@ class RewriteStatement:
 
 @dataclass(frozen=True, slots=True)
 class InlineStatement:
-    """Replace the calls in a statement of a routine by the statements of the procedures."""
+    """Replace the calls in a statement of a routine by the statements of the procedures.
+
+    If `call` is a reference to a function in the statement, only that is replaced.
+    """
 
     routine: str
     line: un.Line = field(repr=False)
+    call: Expr | None = field(default=None, repr=False)
     name: ClassVar[str] = "inline"
 
 
@@ -440,9 +439,11 @@ class FileBench(Bench[FileTree, NamedStep]):
             case AddDirective(routine):
                 return key_of(routine), self._directed(step)
             case RewriteStatement(routine, line, inner):
-                return key_of(routine), self._rewritten(self.code(routine), line, inner)
-            case InlineStatement(routine, line):
-                return key_of(routine), self._inlined(self.code(routine), line)
+                return key_of(routine), with_rewritten(
+                    self.code(routine), line, inner, self.names_of_line
+                )
+            case InlineStatement(routine, line, call):
+                return key_of(routine), self._inlined(self.code(routine), line, call)
             case ChangesCode():
                 code = self.code(step.call)
                 reasons = (*check_loop_directives(code), *step.check_code(code))
@@ -458,18 +459,8 @@ class FileBench(Bench[FileTree, NamedStep]):
             known = self._names_of_lines[id(line)] = (line, names_of_line(line))
         return known[1]
 
-    def _rewritten(self, code: Routine, line: un.Line, step: ChangesCode) -> Routine:
-        """Return a routine with one statement as a step changes it.
-
-        Raises:
-            CompileError: the reasons against the step.
-        """
-        before = replace(code, body=(line,))
-        raise_if_any([placed(one, place_of_line(line)) for one in step.check_code(before)])
-        return _with_statement(code, line, step.transform_code(before), self.names_of_line)
-
-    def _inlined(self, code: Routine, line: un.Line) -> Routine:
-        """Return a routine with the calls of one statement inlined.
+    def _inlined(self, code: Routine, line: un.Line, call: Expr | None) -> Routine:
+        """Return a routine with the calls of one statement inlined, or only one of them.
 
         Raises:
             CompileError: `T070`, a call stays.
@@ -480,7 +471,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         if self._around is None or any(one.extent == code.extent for one in inner):
             why = "the names of its modules are not known"
         else:
-            made = inline_statement(code, line, self._around)
+            made = inline_statement(code, line, self._around, call)
             for one in made.code.kernel_use.placed:
                 keys = {one.name, f"{one.module}.{one.name}"} & self._tree.keys()
                 if any(self._tree[key].body != self._routines[key].body for key in keys):
@@ -490,7 +481,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         if why:
             hint = "Leave the call, or change the procedure."
             raise CompileError(Diagnostic("T070", f"A call stays: {why}.", place, hint=hint))
-        return _with_statement(code, line, made.code, self.names_of_line)
+        return with_statement(code, line, made.code, self.names_of_line)
 
     def _directed(self, step: AddDirective) -> Routine:
         code = self.code(step.routine)
@@ -513,80 +504,6 @@ class FileBench(Bench[FileTree, NamedStep]):
         return Diagnostic("T003", f"There is no '{uid}' in '{routine}'.", place, hint=hint)
 
 
-def _with_statement(
-    code: Routine, line: un.Line, after: Routine, names: Callable[[un.Line], frozenset[str]]
-) -> Routine:
-    """Return a routine with the statements of `after`, and what these need, instead of one.
-
-    `names` returns the names in one statement.
-
-    Raises:
-        CompileError: `T060`, the place of the statement allows no others.
-    """
-    known = {item.key for item in code.declarations if isinstance(item, un.Declare)}
-    new = [
-        item
-        for item in after.declarations
-        if isinstance(item, un.Declare) and item.key not in known
-    ]
-    _check_place(code, line, after.body, bool(new))
-    if not any(one is line for one in walk_lines(code.body)):
-        message = "No statement can be added before the condition of an 'else if'."
-        raise CompileError(Diagnostic("T060", message, place_of_line(line)))
-    uses = tuple(map(UseStatement, after.uses[len(code.uses) :]))
-    if not new:
-        items = (*uses, *code.specification)
-        body = _exchanged(code.body, line, after.body)
-        return replace(code, body=body, specification=items if uses else code.specification)
-    others = frozenset().union(*map(names, walk_lines(code.body)))
-    table = NameTable((*names_of(replace(code, body=())), *others))
-    values: dict[str, Expr] = {
-        item.key: Name(table.fresh(item.name)) for item in new if item.key in others
-    }
-    lines = after.body
-    if values:
-        lines = everywhere(lines, lambda expr: substituted(expr, values))
-        new = [replace(item, name=spell(values.get(item.key, Name(item.name)))) for item in new]
-    items = (*uses, *code.specification, *(DeclarationStatement((item,)) for item in new))
-    return replace(code, body=_exchanged(code.body, line, lines), specification=items)
-
-
-def _check_place(
-    code: Routine, line: un.Line, after: tuple[un.Line, ...], has_variables: bool
-) -> None:
-    """Check that the construct around a statement may hold the statements that replace it.
-
-    A `forall` or a `where` holds only assignments. The iterations of `do concurrent` would share
-    the new variables.
-
-    Raises:
-        CompileError: `T060`, the construct may not hold them.
-    """
-    is_assignment = len(after) == 1 and isinstance(after[0], un.Assign)
-    for outer in walk_lines(code.body):
-        masked = isinstance(outer, un.Where | un.Forall) and not is_assignment
-        shares = isinstance(outer, un.DoConcurrent) and has_variables
-        if (masked or shares) and outer is not line:
-            inside = chain.from_iterable(blocks_of(outer))
-            if any(one is line for one in walk_lines(inside)):
-                message = f"No statement can be added before '{first_words(line)}'"
-                message += f", which is in '{first_words(outer)}'."
-                raise CompileError(Diagnostic("T060", message, place_of_line(line)))
-
-
-def _exchanged(
-    lines: tuple[un.Line, ...], line: un.Line, new: tuple[un.Line, ...]
-) -> tuple[un.Line, ...]:
-    """Return statements with `new` ones instead of the very statement `line`."""
-    found: list[un.Line] = []
-    for one in lines:
-        if one is line:
-            found += new
-        else:
-            found.append(with_changed_blocks(one, lambda block: _exchanged(block, line, new)))
-    return lines if all(map(is_, found, lines)) and len(found) == len(lines) else tuple(found)
-
-
 def _with_code(unit: Routine, code: Routine) -> Routine:
     """Return a unit with the statements of `code`, and its new variables and imports."""
     known = {item.key for item in unit.declarations if isinstance(item, un.Declare)}
@@ -597,8 +514,27 @@ def _with_code(unit: Routine, code: Routine) -> Routine:
     )
     uses = tuple(UseStatement(use) for use in code.uses if use not in unit.uses)
     marks = (one for one in code.directives if one not in unit.directives)
-    items = (*uses, *unit.specification, *new, *marks)
+    present = {item.key: item for item in code.declarations if isinstance(item, un.Declare)}
+    changed = tuple(
+        DeclarationStatement((present[item.key],))
+        for item in unit.declarations
+        if isinstance(item, un.Declare) and present.get(item.key, item) != item
+    )
+    same = (_unchanged(item, present) for item in unit.specification)
+    items = (*uses, *(one for one in same if one is not None), *changed, *new, *marks)
     return replace(unit, body=code.body, specification=items)
+
+
+def _unchanged(
+    item: SpecificationItem, present: Mapping[str, un.Declare]
+) -> SpecificationItem | None:
+    """Return a declaration without variables that steps have changed, None if none is left."""
+    if not isinstance(item, DeclarationStatement):
+        return item
+    left = tuple(one for one in item.declares if present.get(one.key, one) == one)
+    if len(left) == len(item.declares):
+        return item
+    return replace(item, declares=left) if left else None
 
 
 def _too_late(reasons: Reasons) -> Reasons:

@@ -21,14 +21,14 @@ DOORS = ("accessors", "gdp", "hmemo", "kokkos")
 
 
 def order_of(item: pytest.Item) -> str:
-    """Return when emulated devices do their work in a test."""
+    """Return the execution order of the emulated devices for a test, chosen from its name."""
     number = zlib.crc32(item.nodeid.encode())
     return ("", "late", f"shuffled {number}")[number % 3]
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Let the devices of a test of a door work in an order, unless one is asked for."""
+    """Select an execution order for tests of the storage APIs, unless the environment sets one."""
     if item.path.parent.name not in DOORS or ORDER_VARIABLE in os.environ:
         return (yield)
     os.environ[ORDER_VARIABLE] = order_of(item)
@@ -40,7 +40,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_teardown() -> None:
-    """Wait for transfers that are still under way, as long as that may take at most."""
+    """Wait at most `PATIENCE` seconds for unfinished transfers."""
     deadline = time.monotonic() + PATIENCE
     streams = [memory.stream for memory in tuple(registry._MEMORIES.values())]
     for stream in streams:

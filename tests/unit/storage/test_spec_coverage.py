@@ -1,4 +1,4 @@
-"""Every requirement of the storage runtime is named by a test, and the page that says which."""
+"""Tests that each requirement of the storage library has a test, and of its generated page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TESTS = Path(__file__).parents[2]
 
 
 def load() -> Any:
-    """Return the script that writes the page."""
+    """Return the module that writes the page."""
     path = TESTS.parent / "docs" / "storage_coverage.py"
     spec = importlib.util.spec_from_file_location("storage_coverage", path)
     assert spec is not None

@@ -7,7 +7,7 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.directive import Directive, RegionOptions
+from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.expr import Name, whole
 from psyclone_storage.ir.facts import Fact, FactKind
 from psyclone_storage.transform.file_blocks import AddDirective
@@ -245,6 +245,12 @@ end do
         ("a(2 * i) = b(i)\n b(i) = a(2 * i - 4)", set()),
         ("a(1) = b(i)", set()),
         ("if (b(i) > 0.0) w(1) = b(i)\n b(i) = w(1)", {(FactKind.PRIVATE, "w")}),
+        ("s = s + b(i)\n b(i) = s", set()),
+        ("s = s + b(i)\n if (s > 2.0) b(i) = s", set()),
+        ("if (s > 2.0) b(i) = s\n s = b(i)", set()),
+        ("if (b(i) > 0.0) s = b(i)\n b(i) = s", {(FactKind.PRIVATE, "s")}),
+        ("if (b(i) < 0.0) cycle\n b(i) = s\n s = b(i)", {(FactKind.PRIVATE, "s")}),
+        ("b(i) = w(1)\n w(1) = b(i) + 1.0", set()),
         ("a(idx(i)) = b(i)", {(FactKind.IGNORED, "a")}),
         ("a(i) = a(idx(i)) + b(i)", {(FactKind.IGNORED, "a")}),
         ("a(idx(i)) = b(i)\n b(i) = b(i + 1)", set()),
@@ -254,7 +260,7 @@ end do
 def test_no_promise_is_proposed_that_is_certainly_false(
     body: str, expected: set[tuple[FactKind, str]]
 ) -> None:
-    declared = "real :: a(0:n), b(0:n), w(2)\n integer :: idx(n), i\n external :: other"
+    declared = "real :: a(0:n), b(0:n), w(2), s\n integer :: idx(n), i\n external :: other"
     bench = subroutine_bench(f"do i = 1, n\n{body}\nend do\nprint *, a, b", declared)
     cures = bench.cures("work", "loop1")
     assert {(one.kind, one.name) for one in cures} == expected
@@ -268,14 +274,17 @@ def test_no_promise_is_proposed_that_is_certainly_false(
         ("b(i) = a(n - i + 1)", False),
         ("a(i) = 0.0", False),
         ("b(i) = real(i)", True),
+        ("a(i + n) = a(i + n) + 1.0", True),
+        ("a(i + n - 1) = 1.0", False),
+        ("a(i + k) = 1.0", False),
     ],
 )
 def test_nowait_needs_independent_statements_before_the_barrier(
     second: str, is_legal: bool
 ) -> None:
-    """The check compares variables: a region is unfinished if two loops share one they write."""
+    """A region is unfinished if two loops access elements that one of them writes."""
     loops = f"do i = 1, n\n  a(i) = i\nend do\ndo i = 1, n\n  {second}\nend do"
-    bench = subroutine_bench(loops, "real :: a(n), b(n)\n    integer :: i")
+    bench = subroutine_bench(loops, "real :: a(2 * n), b(n)\n    integer :: i, k")
     options = RegionOptions(nowait=True)
     share(bench, "loop1", Directive.OMP_DO, options)
     share(bench, "loop2", Directive.OMP_DO, options)
@@ -287,6 +296,36 @@ def test_nowait_needs_independent_statements_before_the_barrier(
     if not is_legal:
         assert "Without a barrier" in reasons[0].message
         assert "'a'" in reasons[0].message
+
+
+STATIC = ThreadSchedule(Sharing.STATIC)
+
+
+@pytest.mark.parametrize(
+    ("second", "schedules", "is_legal"),
+    [
+        ("do i = 1, n\n b(i) = a(i)\nend do", (STATIC, STATIC), True),
+        ("do j = 1, n\n b(j) = a(j)\n a(j) = 1.0\nend do", (STATIC, STATIC), True),
+        ("do i = 1, n\n b(i) = a(i)\nend do", (STATIC, None), False),
+        ("do i = 1, n\n b(i) = a(i)\nend do", (STATIC, replace(STATIC, chunk=4)), False),
+        ("do i = 1, n\n b(i) = a(i)\nend do", (ThreadSchedule(Sharing.DYNAMIC),) * 2, False),
+        ("do i = 1, n - 1\n b(i) = a(i)\nend do", (STATIC, STATIC), False),
+        ("do i = 2, n + 1\n b(i - 1) = a(i - 1)\nend do", (STATIC, STATIC), False),
+        ("do i = 1, n\n b(i) = a(i + 1)\nend do", (STATIC, STATIC), False),
+        ("do i = 1, n\n b(i) = a(1)\nend do", (STATIC, STATIC), False),
+    ],
+)
+def test_equal_schedules_give_each_thread_the_same_iterations(
+    second: str, schedules: tuple[ThreadSchedule | None, ...], is_legal: bool
+) -> None:
+    loops = f"do i = 1, n\n  a(i) = i\nend do\n{second}"
+    bench = subroutine_bench(loops, "real :: a(n + 1), b(n)\n    integer :: i, j")
+    for uid, schedule in zip(("loop1", "loop2"), schedules, strict=True):
+        share(bench, uid, Directive.OMP_DO, RegionOptions(schedule, nowait=True))
+    bench.apply(
+        AddDirective("work", "omp-do(loop1)", "omp-do(loop2)", directive=Directive.OMP_PARALLEL)
+    )
+    assert bool(bench.unfinished()) is not is_legal
 
 
 def test_a_barrier_ends_the_effect_of_nowait() -> None:
@@ -527,3 +566,15 @@ def test_no_loop_inherits_a_promise_with_a_uid() -> None:
     bench.edit("work", bench.code("work").body, (replace(second, uid=first.uid),))
     assert [loop.uid for loop in bench.loops("work")] == ["loop1"]
     assert not bench.verdict("work", "loop1").is_independent
+
+
+def test_the_hint_of_a_clause_names_a_directive_that_has_it() -> None:
+    """`simd` has no `firstprivate`; smaller numbers do not help."""
+    body = "do i = 1, n\n t = a(i)\n a(i) = t + 1\nend do\na(1) = t"
+    bench = subroutine_bench(body, "real :: a(n), t\n    integer :: i")
+    with pytest.raises(CompileError, match="firstprivate") as caught:
+        share(bench, "loop1", Directive.OMP_SIMD)
+    assert "'openmp-parallel-do'" in caught.value.problems[0].hint
+    with pytest.raises(CompileError, match="a nest of 1") as caught:
+        share(bench, "loop1", Directive.OMP_PARALLEL_DO, RegionOptions(collapse=2))
+    assert caught.value.problems[0].hint == "Leave out 'collapse'."

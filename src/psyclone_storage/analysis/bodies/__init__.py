@@ -1,1 +1,1 @@
-"""Analyses of statements and expressions: flow, shapes, dependences of loops in a body."""
+"""Analyses of statements and expressions: data flow, shapes, and dependences of loops."""

@@ -1,7 +1,8 @@
 """Reads, writes and calls of single statements, as access paths.
 
-A statement that is not understood counts as reading and writing all its names. So does a procedure
-that is called with its arguments, unless it is declared pure. `RoutineNames` classifies the names.
+A statement that is not understood counts as reading and writing all its names. A called procedure
+counts as reading and writing its arguments, unless it is declared pure. `RoutineNames` classifies
+the names.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ from psyclone_storage.ir.types import Intent
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccess:
-    """One access to a path: a read, or with `writes` a write."""
+    """One access to a path: a write if `writes`, else a read."""
 
     path: AccessPath
     writes: bool
 
     @property
     def root(self) -> str:
-        """The key of the variable that is touched, or that holds what is touched."""
+        """The key of the accessed variable, or of the variable whose component is accessed."""
         return self.path.root
 
 
@@ -49,13 +50,13 @@ class MemoryAccess:
 
 
 def accesses(lines: Iterable[un.Line], names: RoutineNames) -> Iterator[MemoryAccess]:
-    """Yield the accesses of `lines` and of what is inside of them, in the order of their text."""
+    """Yield the accesses of `lines` and of statements nested in them, in source order."""
     for line in walk_lines(lines):
         yield from accesses_of(line, names)
 
 
 def accesses_of(line: un.Line, names: RoutineNames) -> Iterator[MemoryAccess]:
-    """Yield the accesses of `line` itself: what it reads first, then what it writes."""
+    """Yield the accesses of `line` itself without nested statements: reads, then writes."""
     match line:
         case un.Assign(target, value):
             yield from reads_of(value, names)
@@ -100,11 +101,11 @@ def associated_lines(line: un.Line, names: RoutineNames) -> tuple[un.Line, ...] 
 
 
 class _UnclearError(Exception):
-    """The name of an `associate` may denote something else later in its block."""
+    """Error: the name of an `associate` may denote something else later in its block."""
 
 
 def _opened(lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
-    """Return statements with each `associate` of an author as a construct, on all levels."""
+    """Return statements with each opaque `associate` replaced by its parsed construct."""
 
     def change(line: un.Line) -> tuple[un.Line, ...]:
         inner = line.associate if isinstance(line, un.Opaque) else None
@@ -150,7 +151,7 @@ def _has_brackets(selector: ex.Expr) -> bool:
 
 
 def _may_move(selector: ex.Expr, written: frozenset[str], names: RoutineNames) -> bool:
-    """Return whether a selector may be something else once the roots `written` are changed."""
+    """Return whether a selector may denote other data after writes to the roots `written`."""
     path = path_of(selector)
     if path is not None and not _has_brackets(selector):
         pointers = any(map(names.is_pointer, prefixes(path.variable)))
@@ -170,7 +171,7 @@ def _may_move(selector: ex.Expr, written: frozenset[str], names: RoutineNames) -
 def _counted(
     line: un.Do | un.DoConcurrent | un.Forall, names: RoutineNames
 ) -> Iterator[MemoryAccess]:
-    """Yield what the head of a loop reads, then that it sets its counters."""
+    """Yield the reads in the header of a loop, then the writes of its counters."""
     counters = [line.variable] if isinstance(line, un.Do) else [it.variable for it in line.controls]
     keys = [counter.key for counter in counters]
     for part in expressions_of(line):
@@ -214,7 +215,7 @@ def _called(line: un.Call, names: RoutineNames) -> Iterator[MemoryAccess]:
 
 
 def _read_by(procedure: str, names: RoutineNames) -> Iterator[MemoryAccess]:
-    """Yield what a pure procedure of the module reads besides its arguments."""
+    """Yield the reads of a pure procedure in the module, except for its arguments."""
     for name in sorted(names.read_by(procedure)):
         yield MemoryAccess(AccessPath(name), False)
         if names.declaration((name,)) is not None:
@@ -222,7 +223,7 @@ def _read_by(procedure: str, names: RoutineNames) -> Iterator[MemoryAccess]:
 
 
 def _targets(value: ex.Expr, names: RoutineNames, *, writes: bool) -> Iterator[MemoryAccess]:
-    """Yield accesses of a procedure to the targets of pointer components of a variable."""
+    """Yield a procedure's accesses to targets of pointer components of its argument `value`."""
     path = path_of(value)
     if path is None or _function(value, names) is not None:
         return
@@ -236,9 +237,9 @@ def _targets(value: ex.Expr, names: RoutineNames, *, writes: bool) -> Iterator[M
 def _behind(
     arg: ex.Expr, at: int, procedure: ex.Expr, names: RoutineNames, *, writes: bool = False
 ) -> Iterator[MemoryAccess]:
-    """Yield an access to all of a variable for a procedure that is passed one of its elements.
+    """Yield an access to a whole variable for a procedure that is passed one of its elements.
 
-    If the dummy argument is an array, the element also represents the elements that follow it.
+    If the dummy argument is an array, it covers the elements that follow the passed one, too.
     """
     own = names.procedures.get(procedure.key) if isinstance(procedure, ex.Name) else None
     value = arg.value if isinstance(arg, ex.Keyword) else arg
@@ -257,7 +258,7 @@ def _behind(
 
 
 def _is_scalar_dummy(arg: ex.Expr, at: int, procedure: ex.Expr, names: RoutineNames) -> bool:
-    """Return whether a procedure gets one element, or a scalar, and nothing else by an argument."""
+    """Return whether an argument passes exactly one element or scalar to a procedure."""
     own = names.procedures.get(procedure.key) if isinstance(procedure, ex.Name) else None
     value = arg.value if isinstance(arg, ex.Keyword) else arg
     path = path_of(value)
@@ -269,7 +270,7 @@ def _is_scalar_dummy(arg: ex.Expr, at: int, procedure: ex.Expr, names: RoutineNa
 
 
 def _is_section(path: AccessPath, names: RoutineNames) -> bool:
-    """Return whether a path that ends with subscripts is a part of an array with its own shape."""
+    """Return whether a path that ends with subscripts is an array section."""
     *before, last = path.steps
     declared = names.declaration(path.variable)
     if declared is None or not isinstance(last, Subscripts):
@@ -280,7 +281,7 @@ def _is_section(path: AccessPath, names: RoutineNames) -> bool:
 
 
 def _intents(line: un.Call, names: RoutineNames) -> tuple[Intent, ...] | None:
-    """Return the intents of the dummies that arguments go to; None if the call may do more."""
+    """Return the intents of a call's arguments; None if the call may have other effects."""
     own = names.procedures.get(line.procedure.key) if isinstance(line.procedure, ex.Name) else None
     if own is None or not own.pure or own.is_function or not own.dummies:
         return None
@@ -301,7 +302,7 @@ def _of_both_kinds(roots: Iterable[str]) -> Iterator[MemoryAccess]:
 
 
 def reads_of(expr: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
-    """Yield what the value of `expr` depends on, and what functions in it may change."""
+    """Yield the reads of an expression, and the writes of functions called in it."""
     path = path_of(expr)
     if path is None:
         for part in ex.children(expr):
@@ -317,7 +318,7 @@ def reads_of(expr: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
 
 
 def _function(expr: ex.Expr, names: RoutineNames) -> tuple[str, ex.Index] | None:
-    """Return the function that `expr`, a path, calls, and where; None if it is data."""
+    """Return the function that the path `expr` calls, with the call; None for data."""
     for part in _brackets(expr):
         function = names.function_called(part)
         if function is not None:
@@ -326,7 +327,7 @@ def _function(expr: ex.Expr, names: RoutineNames) -> tuple[str, ex.Index] | None
 
 
 def _brackets(expr: ex.Expr) -> list[ex.Index]:
-    """Return the parts of a path that end with brackets, the innermost first."""
+    """Return the parts of a path that end with parentheses, innermost first."""
     found: list[ex.Index] = []
     while isinstance(expr, ex.Index | ex.Member):
         if isinstance(expr, ex.Index):
@@ -336,7 +337,7 @@ def _brackets(expr: ex.Expr) -> list[ex.Index]:
 
 
 def _function_reads(function: str, expr: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
-    """Yield what a function reads; one that is not known may change what it is given."""
+    """Yield the reads of a function; an unknown one may also change its arguments."""
     harmless = names.is_harmless(function)
     if function in INQUIRING and harmless:
         return
@@ -372,7 +373,7 @@ def _written(target: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
 
 
 def _passed(arg: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
-    """Yield that an argument may be read and changed, and that its subscripts are read."""
+    """Yield the reads of an argument and its subscripts, and a possible write."""
     value = arg.value if isinstance(arg, ex.Keyword) else arg
     yield from reads_of(value, names)
     path = path_of(value)
@@ -390,12 +391,12 @@ def _base(target: ex.Expr) -> ex.Expr:
 
 
 def read_names(lines: Iterable[un.Line], names: RoutineNames) -> frozenset[str]:
-    """Return the keys of the variables of which `lines` read something."""
+    """Return the keys of the variables that `lines` read, at least in part."""
     return frozenset(one.root for one in accesses(lines, names) if not one.writes)
 
 
 def written_names(lines: Iterable[un.Line], names: RoutineNames) -> frozenset[str]:
-    """Return the keys of the variables of which `lines` write something."""
+    """Return the keys of the variables that `lines` write, at least in part."""
     return frozenset(one.root for one in accesses(lines, names) if one.writes)
 
 
@@ -405,9 +406,9 @@ def written_names(lines: Iterable[un.Line], names: RoutineNames) -> frozenset[st
 def unknown_lines(
     lines: Iterable[un.Line], *, inside: bool = True
 ) -> Iterator[tuple[un.Line, str]]:
-    """Yield statements that are not understood, or parts of them, with the text of that part.
+    """Yield statements that are not understood, with the text of the unknown part.
 
-    Those `inside` of others are looked at, too, unless the caller does that.
+    With `inside`, nested statements are included.
     """
     for line in walk_lines(lines) if inside else lines:
         match line:
@@ -429,15 +430,15 @@ def unknown_lines(
 
 
 def irregular_lines(lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
-    """Return the statements that may do more than one after the other can be seen to do.
+    """Return the statements that may have effects beyond plain sequential execution.
 
-    They are not understood, or may leave a loop or the routine, or have an order of their own.
+    They are not understood, may leave a loop or the routine, or have their own execution order.
     """
     return tuple(line for line in walk_lines(lines) if not isinstance(line, Plain))
 
 
 def is_understood(lines: Iterable[un.Line], names: RoutineNames) -> bool:
-    """Return whether `lines` do nothing but what can be seen, one after the other."""
+    """Return whether all effects of `lines` are known, and they execute sequentially."""
     found = tuple(lines)
     return not (
         irregular_lines(found)
@@ -450,9 +451,9 @@ def is_understood(lines: Iterable[un.Line], names: RoutineNames) -> bool:
 def unknown_calls(
     lines: Iterable[un.Line], names: RoutineNames, *, inside: bool = True
 ) -> Iterator[tuple[un.Line, str]]:
-    """Yield calls of procedures that may do more than can be seen, with the procedure's name.
+    """Yield calls of procedures with unknown effects, with the name of the procedure.
 
-    What has brackets and is neither declared nor a function of the language may be one of those.
+    A name with parentheses that is neither declared nor intrinsic counts as such a call.
     """
     for line in walk_lines(lines) if inside else lines:
         if isinstance(line, un.Call) and _intents(line, names) is None:
@@ -472,10 +473,10 @@ def unknown_calls(
 
 
 def unknown_procedures(lines: Iterable[un.Line], names: RoutineNames) -> frozenset[str]:
-    """Return the names of the procedures of `unknown_calls`."""
+    """Return the names of the procedures in `unknown_calls`."""
     return frozenset(name for _, name in unknown_calls(lines, names))
 
 
 def moves_memory(line: un.Line) -> bool:
-    """Return whether a statement allocates something or lets a pointer point elsewhere."""
+    """Return whether a statement allocates or deallocates memory, or changes a pointer."""
     return isinstance(line, un.PointerAssign | un.Allocate | un.Deallocate | un.Nullify)

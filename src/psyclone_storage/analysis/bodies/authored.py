@@ -1,8 +1,8 @@
-"""Directives of an author: constructs that exclude other directives, and promises about loops.
+"""Directives in the source: constructs that exclude other directives, and loop promises.
 
-A loop that an author shares among threads is independent by the author's word. The promise counts
-once the directive has been removed, and only if its other clauses and the directives around the
-loop do not change its meaning.
+If the source distributes a loop over threads, its iterations are independent by the programmer's
+promise. The promise is used after the directive has been removed, and only if other clauses, and
+the directives around the loop, do not change its meaning.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _SHARES = regex(r"omp (?P<team>parallel )?do\b(?! simd)")
 _TEAM = regex(r"omp parallel\b(?! (?:do|sections|workshare|loop|master|masked)\b)")
 _CLAUSE = regex(r"[\s,]*(?P<word>[a-z_]+)\s*(?:\((?P<inside>(?:[^()]|\([^()]*\))*)\))?[\s,]*")
 _NEUTRAL = frozenset({"collapse", "nowait", "proc_bind", "schedule", "shared"})
-"""The clauses that say nothing about the values of variables, and do not choose a single thread."""
+"""Clauses that neither affect the values of variables nor select a single thread."""
 _STRIP = "Use '--strip-directives' to drop the author's directives first."
 
 
 def check_authored(lines: tuple[un.Line, ...]) -> Iterator[Diagnostic]:
-    """Yield blocks in constructs of an author's directives, and such directives in blocks."""
+    """Yield problems of blocks inside source directives, and of source directives in blocks."""
     yield from _beside_authored(lines, [])
 
 
@@ -59,7 +59,7 @@ def _beside_authored(
 def _with_directives(
     lines: tuple[un.Line, ...], opened: list[un.DirectiveLine]
 ) -> Iterator[tuple[un.Line, un.DirectiveLine | None]]:
-    """Yield each statement with the directive in front of it; record constructs in `opened`."""
+    """Yield each statement with the directive before it; record constructs in `opened`."""
     pending: un.DirectiveLine | None = None
     for line in lines:
         if isinstance(line, un.DirectiveLine):
@@ -74,7 +74,7 @@ def _words(line: un.DirectiveLine) -> str:
 
 
 def _opened(line: un.DirectiveLine, opened: list[un.DirectiveLine]) -> un.DirectiveLine | None:
-    """Record a construct that a directive opens or ends; return it if a loop follows it."""
+    """Record a construct that a directive opens or ends; return directives of loops."""
     text = _words(line)
     if not _EXECUTABLE.match(text):
         return None
@@ -99,12 +99,12 @@ def _authored_inside(block: un.DirectiveBlock) -> Iterator[Diagnostic]:
 
 
 def promises_of_directives(code: Routine, key: str) -> Facts:
-    """Return the promises that an author's OpenMP directives make about the loops of `code`.
+    """Return the promises that OpenMP directives in the source make about the loops of `code`.
 
-    `key` is the key of the routine in its file. A directive makes none if threads combine or keep
-    values: in reductions, in variables with a value from before the loop or after it, or by other
-    directives in the loop. Nor does it if only some iterations may run at the same time: with a
-    condition, a number of threads, or chunks of iterations.
+    `key` is the key of the routine in its file. A directive makes no promise if threads combine or
+    preserve values: in reductions, in variables with a value from before the loop or used after it,
+    or through other directives in the loop. Nor does it if only some iterations may run
+    concurrently: with a condition, a number of threads, or chunks of iterations.
     """
     if not any(isinstance(line, un.DirectiveLine) for line in walk_lines(code.body)):
         return ()
@@ -112,7 +112,7 @@ def promises_of_directives(code: Routine, key: str) -> Facts:
 
 
 class _Promises:
-    """The promises that the directives in one routine make."""
+    """The promises of the directives in one routine."""
 
     def __init__(self, code: Routine, key: str) -> None:
         self._key = key
@@ -122,7 +122,7 @@ class _Promises:
     def of_block(
         self, lines: tuple[un.Line, ...], opened: list[un.DirectiveLine]
     ) -> Iterator[Fact]:
-        """Yield the promises about the loops of a block, which the constructs `opened` enclose."""
+        """Yield the promises about the loops of a block inside the constructs `opened`."""
         for line, pending in _with_directives(lines, opened):
             if pending is not None and isinstance(line, un.Do):
                 yield from self._of_loop(line, pending, opened)
@@ -132,7 +132,7 @@ class _Promises:
     def _of_loop(
         self, loop: un.Do, directive: un.DirectiveLine, opened: list[un.DirectiveLine]
     ) -> Iterator[Fact]:
-        """Yield the promises of a directive about the loop that follows it."""
+        """Yield the promises of a directive about the loop after it."""
         head = _SHARES.match(_words(directive))
         if head is None or (head["team"] is None) != (len(opened) == 1):
             return
@@ -159,9 +159,9 @@ class _Promises:
             yield fact(FactKind.PRIVATE, name)
 
     def _is_temporary(self, name: str, region: un.DirectiveLine, loop: un.Do) -> bool:
-        """Return whether no value of a thread's copy goes from one iteration to another.
+        """Return whether a thread's private copy transfers no value between iterations.
 
-        The copy lives as long as the region, so a thread might collect values in it.
+        The copy exists as long as the parallel region, so a thread might accumulate values in it.
         """
         flow, node = self._flow, self._nodes[id(loop)]
         if not any(one.writes for one in flow.items_of(name) if _is_inside(one.node, node)):
@@ -180,7 +180,7 @@ def _is_inside(node: FlowNode, loop: FlowNode) -> bool:
 
 
 def _private_by(clauses: str) -> set[str] | None:
-    """Return the variables that clauses make private, None if they do more than that."""
+    """Return the variables in `private` clauses, None if there are other relevant clauses."""
     found: set[str] = set()
     at = 0
     while at < len(clauses):

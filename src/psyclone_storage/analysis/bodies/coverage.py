@@ -1,9 +1,9 @@
 """Coverage of the reads of an array by earlier writes, which allows the array to be private.
 
-An iteration of a loop may have a private copy of an array if it writes all elements that it reads,
-and if nothing reads them afterwards. A write certainly precedes a read if every control-flow path
-to the read leads to the write, and if the loops that contain only the write run to completion. The
-elements that these loops write together then form a box.
+A loop may have a private copy of an array for each iteration if an iteration writes all elements
+that it reads, and if they are not read after the loop. A write certainly precedes a read if every
+control-flow path to the read contains the write, and if the loops that contain only the write run
+to completion. The elements that these loops write together then form a box.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.unit import Assign, Cycle, Do, Exit, Forall, Goto, Opaque, Return, Where
 
 _Extent = tuple[Polynomial | None, Polynomial | None]
-"""The lowest and the highest subscript in a dimension, None where one is not known."""
+"""The lowest and the highest subscript in a dimension, None for an unknown one."""
 
 _WRITE, _READ = "#w", "#r"
 _JUMPS = (Cycle, Exit, Goto, Return, Opaque)
 
 
 class Coverage:
-    """Questions about the elements of one variable."""
+    """Coverage analysis of the elements of one variable."""
 
     __slots__ = ("_flow", "_symbols", "_variable")
 
@@ -38,7 +38,7 @@ class Coverage:
         self._symbols = Symbols(flow)
 
     def is_own(self, loop: FlowNode, items: Iterable[Item]) -> bool:
-        """Return whether each iteration of `loop` may have a variable of its own.
+        """Return whether the variable can be private to each iteration of `loop`.
 
         `items` are all accesses of the routine to the variable and its components.
         """
@@ -60,9 +60,9 @@ class Coverage:
         return True
 
     def is_covered(self, read: Item, loop: FlowNode, writes: Iterable[Item]) -> bool:
-        """Return whether one or two of some writes in `loop` have set all elements of `read`.
+        """Return whether one or two of `writes` in `loop` have set all elements of `read`.
 
-        Both are in the loop. Subscripts are within the declared bounds.
+        The read is in the loop, too. Subscripts are within the declared bounds.
         """
         before = [one for one in writes if self._precedes(one, read, loop)]
         if any(self._covers(write, read, loop) for write in before):
@@ -71,11 +71,11 @@ class Coverage:
         return any(one.joins(other, self._variable) for one, other in product(boxes, repeat=2))
 
     def _comes_again(self, read: Item, loop: FlowNode) -> bool:
-        """Return whether a read in front of `loop` is reached after it, in a loop around both."""
+        """Return whether a read before `loop` is executed again after it, in an outer loop."""
         return bool(set(self._loops(read.node)) & set(self._loops(loop)))
 
     def _is_later(self, write: Item, read: Item, loop: FlowNode) -> bool:
-        """Return whether a write that precedes `read` lies between `loop` and the read."""
+        """Return whether a write that precedes `read` is executed between `loop` and the read."""
         if read.node.number > loop.number:
             return write.node.number >= loop.stop
         shared = set(self._loops(read.node)) & set(self._loops(loop))
@@ -87,15 +87,15 @@ class Coverage:
     # ------------------------------------------------------------------------ one write
 
     def _is_masked(self, node: FlowNode) -> bool:
-        """Return whether a statement may leave out elements of what it assigns to."""
+        """Return whether a statement may skip elements of its target (`where`, `forall`)."""
         return any(isinstance(self._flow.node(at).line, Where | Forall) for at in node.around)
 
     def _covers(self, write: Item, read: Item, loop: FlowNode) -> bool:
-        """Return whether `write` has set all elements of `read` whenever that is reached."""
+        """Return whether `write` has always set all elements of `read` before the read."""
         return self._precedes(write, read, loop) and self._box(write, read).holds(self._variable)
 
     def _precedes(self, write: Item, read: Item, loop: FlowNode) -> bool:
-        """Return whether the loops around `write` alone have ended whenever `read` is reached."""
+        """Return whether `write` and the loops that contain only it end before `read`."""
         if not isinstance(write.node.line, Assign) or self._is_masked(write.node):
             return False
         shared = _shared(write.node, read.node)
@@ -117,7 +117,7 @@ class Coverage:
 
 
 def _shared(first: FlowNode, second: FlowNode) -> int:
-    """Return how many constructs, and blocks of constructs, contain both statements."""
+    """Return the number of constructs, with the same block, that contain both statements."""
     found = 0
     for one, other in zip(
         zip(first.around, first.blocks, strict=True),
@@ -131,17 +131,17 @@ def _shared(first: FlowNode, second: FlowNode) -> int:
 
 
 def _top(node: FlowNode, shared: int) -> int:
-    """Return the statement of the shared block that `node` is, or is in."""
+    """Return the number of the statement in the shared block that contains `node`."""
     return node.around[shared] if len(node.around) > shared else node.number
 
 
 def _is_marked(value: Polynomial) -> bool:
-    """Return whether a polynomial has a symbol whose value may differ between two accesses."""
+    """Return whether a polynomial has a symbol that may differ between two accesses."""
     return any(key.endswith((_WRITE, _READ)) for key in value.symbols)
 
 
 class _Box:
-    """The elements that a write sets in all iterations of the loops around it alone."""
+    """The elements that a write sets in all iterations of the loops around the write only."""
 
     __slots__ = ("_alone", "_facts", "_flow", "_read", "_symbols", "_written", "_write")
 
@@ -167,7 +167,7 @@ class _Box:
         self._facts = NonNegativePolynomials(tuple(facts))
 
     def holds(self, variable: Variable) -> bool:
-        """Return whether all that is read is in the box."""
+        """Return whether the box contains all elements that are read."""
         if self._write.variable != variable or self._read.variable[: len(variable)] != variable:
             return False
         box = self._subscripts(self._write, ())
@@ -184,9 +184,9 @@ class _Box:
         )
 
     def joins(self, other: _Box, variable: Variable) -> bool:
-        """Return whether all that is read is in this box or in `other`, which is next to it.
+        """Return whether this box and the adjacent box `other` contain all elements read.
 
-        The two differ in one dimension.
+        The two boxes differ in one dimension.
         """
         mine, theirs = self.extents(), other.extents()
         wanted = self._subscripts(self._read, variable)
@@ -208,7 +208,10 @@ class _Box:
         return split <= 1
 
     def _has(self, extent: _Extent, wanted: _Extent, next_one: _Extent) -> bool:
-        """Return whether `wanted` is in an extent and the `next_one` above it together."""
+        """Return whether `extent` and the adjacent extent `next_one` together contain `wanted`.
+
+        If `next_one` is `wanted` itself, return whether `extent` alone contains it.
+        """
         (low, high), (first, last), (begin, end) = extent, wanted, next_one
         assert low
         assert high
@@ -223,7 +226,7 @@ class _Box:
         return all(map(self._facts.imply, gaps))
 
     def extents(self) -> tuple[_Extent, ...] | None:
-        """Return the lowest and the highest subscripts of the write, None if they are not fixed."""
+        """Return the extents of the subscripts of the write, None if they are not fixed."""
         used: set[str] = set()
         found: list[_Extent] = []
         for at, item in enumerate(self._subscripts(self._write, self._write.variable)):
@@ -235,14 +238,14 @@ class _Box:
         return tuple(found) if all(map(self._runs, alone)) else None
 
     def _runs(self, counter: CounterRange) -> bool:
-        """Return whether a loop around the write alone certainly has an iteration."""
+        """Return whether a loop around the write only certainly has an iteration."""
         if counter.first is None or counter.last is None or not counter.step:
             return False
         apart = self._marked(counter.last.minus(counter.first), _WRITE)
         return self._facts.imply(apart if counter.step > 0 else constant_polynomial(0).minus(apart))
 
     def _subscripts(self, item: Item, variable: Variable) -> tuple[Expr, ...]:
-        """Return the subscripts of a path with one set of brackets; plain `:` without any."""
+        """Return the only subscript list of a path; without one, return `:` for each dimension."""
         brackets = [step for step in item.path.steps if isinstance(step, Subscripts)]
         if len(brackets) == 1:
             return brackets[0].items
@@ -250,7 +253,7 @@ class _Box:
         return tuple(Range() for _ in declared.shape) if declared and not brackets else ()
 
     def _dimension(self, write: Expr, read: Expr, at: int, used: set[str]) -> bool:
-        """Return whether one subscript of the write takes all values of that of the read."""
+        """Return whether a subscript of the write covers the one of the read."""
         if write == Range():
             return True
         box = self._extent(write, used)
@@ -260,7 +263,7 @@ class _Box:
         return self._facts.imply(low.minus(box[0])) and self._facts.imply(box[1].minus(high))
 
     def _extent(self, expr: Expr, used: set[str]) -> tuple[Polynomial, Polynomial] | None:
-        """Return the lowest and the highest subscript of a write, if it takes all between."""
+        """Return the extent of a write's subscript if it is contiguous, else None."""
         if isinstance(expr, Range):
             if expr.lower is None or expr.upper is None or expr.step is not None:
                 return None
@@ -284,7 +287,7 @@ class _Box:
         return low, high
 
     def _wanted(self, expr: Expr, at: int) -> _Extent:
-        """Return the lowest and the highest subscript of a read."""
+        """Return the extent of a read's subscript."""
         if not isinstance(expr, Range):
             only = self._value(expr, _READ)
             return only, only
@@ -296,7 +299,7 @@ class _Box:
         return low, high
 
     def _declared(self, at: int) -> _Extent:
-        """Return the bounds of a dimension of the variable, where they are known and fixed."""
+        """Return the bounds of a dimension of the variable, if they are known and fixed."""
         declared = self._flow.names.declaration(self._read.variable)
         shape = declared.shape if declared is not None else ()
         if at >= len(shape):
@@ -318,7 +321,7 @@ class _Box:
         return self._marked(self._symbols.polynomial(expr), mark)
 
     def _marked(self, value: Polynomial, mark: str) -> Polynomial:
-        """Return a polynomial in which symbols have a mark that change between the two accesses."""
+        """Return a polynomial with marked symbols where the values differ between the accesses."""
         return value.renamed(
             lambda key: key + mark if self._symbols.changes(key, self._written) else key
         )

@@ -1,8 +1,8 @@
-"""Def-use summaries of statements over all control-flow paths: exposed reads, definitions, jumps.
+"""Def-use summaries of statements over all paths: exposed reads, definitions, jumps.
 
 The summary of a construct is composed of those of its parts, each of which is analysed once.
-Variables are those of `ir.paths`: a component is a variable of its own. Elements of arrays are read
-and written, but only an assignment to a whole array sets it.
+Variables are those of `ir.paths`: a component is a separate variable. Elements of an array are read
+and written, but only an assignment to the whole array counts as a definition.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.paths import Variable, is_part_of, prefixes
 
 Jump = tuple[str, int]
-"""`cycle` or `exit`, and the number of the construct; `return` has the number 0."""
+"""The word `cycle` or `exit` with the number of its construct, or `return` with 0."""
 
 NOTHING: frozenset[Variable] = frozenset()
 
@@ -22,10 +22,10 @@ NOTHING: frozenset[Variable] = frozenset()
 class Summary:
     """Def-use summary of a sequence of statements.
 
-    `exposed` are the variables that the statements may read before they set them, and `written`
-    those that they may change. `sets` are the variables that are set on every control-flow path,
-    None if control never reaches the end of the statements. `jumps` lead out of the statements;
-    each records the variables that are set by then.
+    - `exposed`: the variables that the statements may read before they define them.
+    - `written`: the variables that they may change.
+    - `sets`: the variables defined on every control-flow path, None if no path reaches the end.
+    - `jumps`: the jumps out of the statements, each with the variables defined before it.
     """
 
     exposed: frozenset[Variable] = NOTHING
@@ -34,7 +34,7 @@ class Summary:
     jumps: Mapping[Jump, frozenset[Variable]] = field(default_factory=dict)
 
     def then(self, after: Summary) -> Summary:
-        """Return the summary of these statements and those `after` them."""
+        """Return the summary of these statements followed by those of `after`."""
         if self.sets is None:
             return Summary(self.exposed, None, self.written | after.written, self.jumps)
         jumps = dict(self.jumps)
@@ -48,7 +48,7 @@ class Summary:
         )
 
     def or_else(self, other: Summary) -> Summary:
-        """Return the summary of a choice between these statements and others."""
+        """Return the summary of a branch between these statements and others."""
         jumps = dict(self.jumps)
         for jump, sets in other.jumps.items():
             jumps[jump] = _both(jumps.get(jump), sets)
@@ -60,7 +60,7 @@ class Summary:
         )
 
     def landing(self, *ends: Jump) -> Summary:
-        """Return the summary of a construct whose end is the target of the jumps `ends`."""
+        """Return the summary of a construct at whose end the jumps `ends` land."""
         sets = self.sets
         for end in ends:
             sets = _both_or_none(sets, self.jumps.get(end))
@@ -68,7 +68,7 @@ class Summary:
         return Summary(self.exposed, sets, self.written, jumps)
 
     def at_most(self) -> Summary:
-        """Return the summary of statements that may not be run at all."""
+        """Return the summary of statements that may not be executed."""
         return self.or_else(Summary())
 
 
@@ -79,7 +79,7 @@ def _both(first: frozenset[Variable] | None, second: frozenset[Variable]) -> fro
 def _both_or_none(
     first: frozenset[Variable] | None, second: frozenset[Variable] | None
 ) -> frozenset[Variable] | None:
-    """Return what is set on two paths, of which None is no path at all."""
+    """Return the variables defined on both of two paths; None means that there is no path."""
     if first is None or second is None:
         return first if second is None else second
     return first & second
@@ -88,7 +88,7 @@ def _both_or_none(
 def without(
     variables: frozenset[Variable], gone: frozenset[Variable] | None
 ) -> frozenset[Variable]:
-    """Return `variables` without those that are in `gone`, or that are components of those."""
+    """Return `variables` without those in `gone` and without their components."""
     if not gone:
         return variables
     roots = {one[0] for one in gone}
@@ -101,7 +101,7 @@ def without(
 
 
 def summary_of_sequence(parts: Iterable[Summary]) -> Summary:
-    """Return the summary of `parts`, one after the other."""
+    """Return the summary of `parts`, executed sequentially."""
     total = Summary()
     for part in parts:
         total = total.then(part)
@@ -109,5 +109,5 @@ def summary_of_sequence(parts: Iterable[Summary]) -> Summary:
 
 
 def touches_any(variable: Variable, others: Iterable[Variable]) -> bool:
-    """Return whether `variable` is one of `others`, holds one, or is a component of one."""
+    """Return whether `variable` is one of `others`, contains one or is a component of one."""
     return any(is_part_of(variable, one) or is_part_of(one, variable) for one in others)

@@ -1,8 +1,8 @@
 """Definite assignment: subroutines that write all of their output in every call.
 
-A kernel may leave part of its "written" data unchanged: boundary kernels test a mask first. Old
-values need not be supplied only if they can never be observed. A statement that is not understood
-counts as a path on which nothing is written.
+A kernel may leave some of the data unchanged that its metadata declare as written: boundary kernels
+test a mask first. The old values are only unnecessary if they can never be observed. A statement
+that is not understood counts as a path on which nothing is written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from psyclone_storage.ir.routine import Routine
 
 
 class _Definiteness(Enum):
-    """State of an element after some statements: written, not yet written, or never certain."""
+    """The state of an element after some statements.
+
+    It is written, not yet written (open), or can no longer be proved to be written (lost).
+    """
 
     WRITTEN = "written"
     OPEN = "open"
@@ -34,7 +37,7 @@ class _Definiteness(Enum):
 
 
 def writes_its_point(code: Routine, dummy: str) -> bool:
-    """Return whether `code`, for a grid point, assigns `dummy` there on every control-flow path.
+    """Return whether `code`, for a grid point, assigns `dummy` at that point on every path.
 
     No statement may read `dummy` before. The indices of the point are the first two arguments.
     """
@@ -51,7 +54,7 @@ def writes_once(code: Routine, dummy: str) -> bool:
 
 
 class ColumnNames(NamedTuple):
-    """Names of the sizes, and of the dofmap of a field, in a subroutine for columns of cells."""
+    """The names of layer count, dof count and dofmap of a field in a column kernel."""
 
     layers: str
     dofs: str
@@ -59,12 +62,13 @@ class ColumnNames(NamedTuple):
 
 
 def writes_columns(code: Routine, dummy: str, names: ColumnNames) -> bool:
-    """Return whether `code`, for a column, assigns every value of `dummy` in the column.
+    """Return whether `code`, for a cell column, assigns all values of `dummy` in the column.
 
     It recognises loops over all dofs of a cell and all layers, in either order, around an
-    assignment to `dummy(dofmap(df) + k)`. Metadata with the access "write" promise less: kernels
-    may set the lowest level alone, or the dofs of one face. No statement may read `dummy` before,
-    nor other elements of it within the loops. No statement may leave the loops early.
+    assignment to `dummy(dofmap(df) + k)`. The access "write" in metadata is a weaker statement:
+    such a kernel may set only the lowest level, or only the dofs of one face. No statement may read
+    `dummy` before, nor other elements of it within the loops. No statement may leave the loops
+    early.
     """
     key = key_of(dummy)
     for line in code.body:
@@ -82,7 +86,7 @@ _PlainLine = (
 
 
 def _is_nest_over_columns(outer: un.Do, key: str, names: ColumnNames) -> bool:
-    """Return whether a loop and that in it count dofs and layers, and what is inside covers."""
+    """Return whether two nested loops over dofs and layers assign all elements of an array."""
     inner = [
         line
         for line in outer.body
@@ -99,13 +103,13 @@ def _is_nest_over_columns(outer: un.Do, key: str, names: ColumnNames) -> bool:
 
 
 def _counts(loop: un.Do, first: int, last: ex.Expr) -> bool:
-    """Return whether a loop counts all numbers between two."""
+    """Return whether a loop counts from `first` to `last` in steps of one."""
     by_one = loop.step is None or ex.integer_value(loop.step) == 1
     return by_one and ex.integer_value(loop.start) == first and ex.same(loop.stop, last)
 
 
 def _offset_of_layers(loop: un.Do, names: ColumnNames) -> int | None:
-    """Return the first value of the counter of a loop over all layers, None for any other loop."""
+    """Return the first value of the counter of a loop over all layers; else None."""
     layers = ex.Name(names.layers)
     if _counts(loop, 0, ex.Binary(Operator.MINUS, layers, ex.whole(1))):
         return 0
@@ -113,7 +117,7 @@ def _offset_of_layers(loop: un.Do, names: ColumnNames) -> int | None:
 
 
 def _element(dof: ex.Name, layer: ex.Name, offset: int, names: ColumnNames) -> frozenset[str]:
-    """Return the spellings of the place of a dof in a layer."""
+    """Return the possible spellings of the subscript of a dof in a layer."""
     dofmap = ex.Element(ex.Name(names.dofmap), (dof,))
     sums: list[ex.Expr] = [
         ex.Binary(Operator.PLUS, dofmap, layer),
@@ -127,7 +131,7 @@ def _element(dof: ex.Name, layer: ex.Name, offset: int, names: ColumnNames) -> f
 
 
 def _writes_first(body: tuple[un.Line, ...], key: str, here: frozenset[str]) -> bool:
-    """Return whether an element is assigned before it is looked at, and no other one at all."""
+    """Return whether `body` assigns the element `here` before reading it, and no other one."""
     written = False
     for line in body:
         looked = key in _mentioned((line,))
@@ -150,7 +154,7 @@ def _is_element(expr: ex.Expr, key: str, here: frozenset[str]) -> bool:
 
 
 def _is_about(line: un.Line, key: str, here: frozenset[str]) -> bool:
-    """Return whether all mentions of an array in a statement are of one element."""
+    """Return whether a statement accesses only the element `here` of an array."""
     lines = tuple(walk_lines((line,)))
     parts = [part for one in lines for expr in expressions_of(one) for part in ex.walk(expr)]
     mentions = sum(isinstance(part, ex.Name) and part.key == key for part in parts)
@@ -203,12 +207,12 @@ def _chosen(line: un.If, key: str, point: tuple[str, ...]) -> _Definiteness:
 
 
 def _leaves(line: un.Line) -> bool:
-    """Return whether something inside a loop may continue elsewhere than right after the loop."""
+    """Return whether a nested statement may jump out of the statement or is not understood."""
     return any(not isinstance(inner, _PlainLine) for inner in walk_lines((line,)))
 
 
 def _mentioned(lines: Iterable[un.Line]) -> set[str]:
-    """Return the names in `lines` and in the statements inside of them."""
+    """Return the names in `lines` and in nested statements."""
     found: set[str] = set()
     for line in lines:
         found |= names_of_line(line)

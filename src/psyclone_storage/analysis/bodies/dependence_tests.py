@@ -1,8 +1,8 @@
 """Dependence tests for two accesses in different iterations of a loop.
 
-Each access gets its own counters: those of the first end with `#1`, those of the second with `#2`,
-and so do all other variables that the loop changes. The two accesses never overlap if a pair of
-their subscripts can never be equal, given the bounds of the enclosing loops and the order of the
+Each access gets its own symbols for loop counters and other variables that the loop changes: those
+of the first end with `#1`, those of the second with `#2`. The two accesses never overlap if a pair
+of their subscripts can never be equal, given the bounds of the enclosing loops and the order of the
 iterations.
 """
 
@@ -36,9 +36,10 @@ _FIRST, _SECOND = "#1", "#2"
 
 @dataclass(frozen=True, slots=True)
 class IterationOrder:
-    """That the second access is in a later iteration of `second` than the first is of `first`.
+    """The assumption that `second` executes the second access in a later iteration.
 
-    With `earlier` it is the other way round. The loops are the same one, or two that count alike.
+    That is, later than the iteration of `first` with the first access; with `earlier`, the reverse.
+    The loops are the same one, or two with equal bounds and steps.
     """
 
     first: FlowNode
@@ -47,9 +48,9 @@ class IterationOrder:
 
 
 def condition_to_run(loop: Do) -> ex.Expr | bool | None:
-    """Return the condition that `loop` runs at least once, True if it certainly does.
+    """Return the condition under which `loop` has an iteration; True if it always has.
 
-    The function returns None if the sign of the step is unknown.
+    Return None if the sign of the step is unknown.
     """
     step = 1 if loop.step is None else affine_form(loop.step).known
     if not step:
@@ -61,7 +62,7 @@ def condition_to_run(loop: Do) -> ex.Expr | bool | None:
 
 @dataclass(slots=True)
 class Symbols:
-    """Whole-number expressions as polynomials, and which variables their symbols depend on."""
+    """Integer expressions as polynomials, and the variables on which their symbols depend."""
 
     flow: Flow
     _found: dict[ex.Expr, Polynomial] = field(default_factory=dict)
@@ -86,9 +87,9 @@ class Symbols:
         self._variables[key] = None if unclear else frozenset(known)
 
     def changes(self, key: str, written: frozenset[Variable]) -> bool:
-        """Return whether a symbol may have another value once `written` have been changed.
+        """Return whether a symbol may have another value after a change of `written`.
 
-        It is a symbol of a polynomial that was asked for here.
+        Raises `InternalError` for a symbol that is not part of a polynomial created here.
         """
         if key not in self._variables:
             raise InternalError(f"Nothing is known about the symbol '{key}'.")
@@ -96,17 +97,17 @@ class Symbols:
         return variables is None or any(touches_any(one, written) for one in variables)
 
     def is_fixed(self, value: Polynomial, written: frozenset[Variable]) -> bool:
-        """Return whether a polynomial keeps its value while `written` are changed."""
+        """Return whether a polynomial is unaffected by changes of `written`."""
         return not any(self.changes(key, written) for key in value.symbols)
 
 
 @dataclass(frozen=True, slots=True)
 class CounterRange:
-    """Values of a loop's counter: `first`, `first + step`, ... up to `last`, where known.
+    """The values of a loop counter: `first`, `first + step`, ... up to `last`, if known.
 
-    The counter is never less than any of `starts` nor greater than any of `ends` (in the direction
-    of the step). There are several where a bound is the largest or the smallest of some values.
-    `symbolic` is a step whose value is not known.
+    Each value is at least all of `starts` and at most all of `ends` (in the direction of the step).
+    There are several if a bound is the maximum or minimum of some values. `symbolic` is a step with
+    an unknown value.
     """
 
     name: str
@@ -118,7 +119,7 @@ class CounterRange:
     symbolic: Polynomial | None = None
 
     def range_of(self, value: Polynomial) -> Iterator[Polynomial]:
-        """Yield that `value` is between the bounds."""
+        """Yield the nonnegative polynomials that express that `value` is within the bounds."""
         if self.step is None:
             return
         for start in self.starts:
@@ -132,7 +133,7 @@ def _signed(value: Polynomial, step: int) -> Polynomial:
 
 
 def counter_of(loop: FlowNode, flow: Flow, symbols: Symbols) -> CounterRange:
-    """Return the values of a loop's counter, as far as they are known inside of the loop."""
+    """Return the values of a loop counter, as far as they are known inside the loop."""
     line = loop.line
     assert isinstance(line, Do)
     written = flow.written(loop)
@@ -155,7 +156,7 @@ def counter_of(loop: FlowNode, flow: Flow, symbols: Symbols) -> CounterRange:
 
 
 def _alternatives(expr: ex.Expr, function: str) -> tuple[ex.Expr, ...]:
-    """Return the arguments of `function` where `expr` is a call of it, and `expr` itself if not."""
+    """Return the arguments of `function` if `expr` is a call of it, else `expr` itself."""
     if isinstance(expr, ex.CallFunction) and ex.intrinsic_called(expr) == function:
         plain = not any(isinstance(item, ex.Keyword) for item in expr.items)
         return expr.items if plain else (expr,)
@@ -163,10 +164,10 @@ def _alternatives(expr: ex.Expr, function: str) -> tuple[ex.Expr, ...]:
 
 
 class DependenceTests:
-    """Questions about pairs of accesses in the loop `around`, which is run by its own rules.
+    """Dependence tests for pairs of accesses in different iterations of the loop `around`.
 
-    `written` are the variables that may have other values in other iterations. The values of the
-    polynomials in `tested` are not negative.
+    `written` are the variables that may have other values in other iterations. The polynomials in
+    `tested` are known to be nonnegative.
     """
 
     __slots__ = ("_around", "_counters", "_flow", "_symbols", "_written", "tested")
@@ -186,7 +187,7 @@ class DependenceTests:
         self._counters: dict[int, CounterRange] = {}
 
     def never(self, first: Item, second: Item, orders: tuple[IterationOrder, ...]) -> bool:
-        """Return whether the two never touch the same data in iterations of the given order."""
+        """Return whether two accesses never overlap in iterations of the given orders."""
         if not self._flow.names.may_share(first.variable, second.variable):
             return True
         if first.path.root != second.path.root:
@@ -199,14 +200,17 @@ class DependenceTests:
         return bool(pairs) and _AccessPair(self, first, second, pairs).never(orders)
 
     def distance(self, first: Item, second: Item) -> int | None:
-        """Return how many values of the counter are between certain accesses to one element.
+        """Return the distance in counter values between two accesses to the same element.
 
-        It is 0 if all iterations access the same element, and None if the distance is not known or
-        differs between iterations.
+        It is 0 if all iterations access the same element or plain variable, and None if the
+        distance is unknown or differs between iterations.
         """
         pairs = aligned(first.path, second.path)
-        if first.variable != second.variable or not pairs:
+        if first.variable != second.variable or pairs is None:
             return None
+        if not pairs:
+            declared = self._flow.names.declaration(first.variable)
+            return None if first.path.steps or declared is None or declared.shape else 0
         if any(isinstance(part, ex.Range) for pair in pairs for part in pair):
             return None
         name = self.counter(self._around).name
@@ -223,10 +227,11 @@ class DependenceTests:
         return None if len(found) > 1 else next(iter(found), 0)
 
     def conditions(self, first: Item, second: Item) -> Iterator[tuple[Polynomial, ...]]:
-        """Yield polynomials; if all of one tuple are not negative, two accesses may never conflict.
+        """Yield run-time conditions under which two accesses may never conflict.
 
-        They concern one subscript, whose values in two iterations differ by an amount that the loop
-        does not change. Whether they suffice has to be proved.
+        Each condition is a tuple of polynomials that must all be nonnegative. It concerns one
+        subscript, whose values in two iterations differ by an amount that the loop does not change.
+        The caller must prove that the condition suffices.
         """
         loop = self.counter(self._around)
         if loop.first is None or loop.last is None or not loop.step:
@@ -243,7 +248,7 @@ class DependenceTests:
                 yield from _apart(apart, factors, low, high)
 
     def _may_point(self, first: Variable, second: Variable) -> bool:
-        """Return whether one of two components of a variable may be reached by the other."""
+        """Return whether two components of a variable may alias each other through a pointer."""
         names = self._flow.names
         alike = takewhile(lambda two: two[0] == two[1], zip(first, second, strict=False))
         shared = sum(1 for _ in alike)
@@ -255,7 +260,7 @@ class DependenceTests:
         )
 
     def _stays(self, first: Item, second: Item) -> bool:
-        """Return whether pointers that follow subscripts are the same, if there are any."""
+        """Return whether the pointers after subscripts in both paths, if any, are the same."""
         one, other = map(self._holder, (first, second))
         if not one.steps and not other.steps:
             return True
@@ -268,7 +273,7 @@ class DependenceTests:
         )
 
     def _holder(self, item: Item) -> AccessPath:
-        """Return the path up to the last pointer after subscripts, or an empty path."""
+        """Return the path up to the last pointer component after subscripts, or an empty path."""
         steps = item.path.steps
         variable: Variable = (item.path.root,)
         indexed, length = False, 0
@@ -283,24 +288,24 @@ class DependenceTests:
 
     @property
     def names(self) -> RoutineNames:
-        """Names in the routine."""
+        """The names in the routine."""
         return self._flow.names
 
     def counter(self, loop: FlowNode) -> CounterRange:
-        """Return the values of a loop's counter."""
+        """Return the values of a loop counter."""
         if loop.number not in self._counters:
             self._counters[loop.number] = counter_of(loop, self._flow, self._symbols)
         return self._counters[loop.number]
 
     def first_value(self, loop: FlowNode, mark: str) -> Polynomial:
-        """Return the first value of a loop's counter, a symbol of its own if it is not known."""
+        """Return the first value of a loop counter; a new symbol if it is unknown."""
         found = self.counter(loop).first
         if found is not None:
             return self.marked(found, mark)
         return symbol(f"{loop.number}!" + ("" if loop is self._around else mark))
 
     def bounds(self, loop: FlowNode, mark: str) -> list[Polynomial]:
-        """Return that a loop's counter, which gets a mark, is between its bounds."""
+        """Return the inequalities between a marked loop counter and its bounds."""
         found = self.counter(loop)
         starts, ends = (
             tuple(self.marked(value, mark) for value in values)
@@ -309,13 +314,13 @@ class DependenceTests:
         return list(replace(found, starts=starts, ends=ends).range_of(symbol(found.name + mark)))
 
     def loops_around(self, node: FlowNode) -> list[FlowNode]:
-        """Return the counted loops around a statement, up to the one in question."""
+        """Return the counted loops around a statement, from the analysed loop inwards."""
         inner = (self._flow.node(number) for number in node.around)
         first = self._around.number
         return [one for one in inner if one.number >= first and isinstance(one.line, Do)]
 
     def marked(self, value: Polynomial, mark: str) -> Polynomial:
-        """Return a polynomial in which symbols that may vary have a mark."""
+        """Return a polynomial in which all symbols that may vary have the mark `mark`."""
 
         def change(key: str) -> str:
             return key + mark if self._symbols.changes(key, self._written) else key
@@ -328,7 +333,7 @@ class DependenceTests:
 
 
 class _AccessPair:
-    """Two accesses and the pairs of their subscripts that have to be equal where they meet."""
+    """Two accesses, and the subscript pairs that must be equal where they overlap."""
 
     __slots__ = ("_equal", "_first", "_tests", "_ranges", "_second")
 
@@ -352,7 +357,7 @@ class _AccessPair:
                 self._compare_cells(one, other)
 
     def _compare(self, one: ex.Expr, other: ex.Expr) -> None:
-        """Note what is 0 where the two are equal, or not positive where two ranges overlap."""
+        """Record an equation for equal subscripts, or inequalities for overlapping ranges."""
         value = self._tests.value
         self._compare_cells(one, other)
         if not isinstance(one, ex.Range) and not isinstance(other, ex.Range):
@@ -364,9 +369,9 @@ class _AccessPair:
                 self._ranges.append(low.minus(high))
 
     def _compare_cells(self, one: ex.Expr, other: ex.Expr) -> None:
-        """Note that two subscripts with dofs of cells are equal only in one cell.
+        """Record that subscripts with dofs of cells are equal only in one cell.
 
-        Their offsets to the same dof are equal then, if they are scalars.
+        If both offsets are scalars, the offsets to the same dof are then equal.
         """
         value, names, pair = self._tests.value, self._tests.names, (one, other)
         first, second = (_dof_in(part, names) for part in pair)
@@ -391,7 +396,7 @@ class _AccessPair:
         return all(self._excluded(facts) for facts in self._facts(orders))
 
     def _is_turned(self, value: Polynomial, order: IterationOrder) -> bool:
-        """Return whether a difference is a multiple of that of the counters in question."""
+        """Return whether a difference is a multiple of the difference of the loop counters."""
         one, other = map(self._tests.counter, (order.first, order.second))
         factors = value.factors
         ahead, behind = factors.get((other.name + _SECOND,)), factors.get((one.name + _FIRST,))
@@ -409,9 +414,9 @@ class _AccessPair:
         return False
 
     def _counted(self, value: Polynomial) -> Polynomial:
-        """Return a difference with counters that count by more than one as multiples of that.
+        """Return a difference with each counter of step s replaced by `first + s * n`.
 
-        It has the same values; a common divisor of its factors shows itself.
+        The common divisor of the coefficients is then visible.
         """
         for item, mark in ((self._first, _FIRST), (self._second, _SECOND)):
             for loop in self._tests.loops_around(item.node):
@@ -424,7 +429,7 @@ class _AccessPair:
         return value
 
     def _facts(self, orders: tuple[IterationOrder, ...]) -> Iterator[NonNegativePolynomials]:
-        """Yield what is known, for each way in which the counters may be ordered."""
+        """Yield the known inequalities for each combination of counter orders."""
         known: list[Polynomial] = [*self._tests.tested]
         trips: list[Polynomial] = []
         for item, mark in ((self._first, _FIRST), (self._second, _SECOND)):
@@ -445,7 +450,7 @@ class _AccessPair:
             yield facts
 
     def _ways(self, order: IterationOrder) -> list[tuple[Polynomial, ...]]:
-        """Return by how much one counter is certainly ahead, for each direction it may have."""
+        """Return the least difference of the counters, for each possible sign of the step."""
         one, other = map(self._tests.counter, (order.first, order.second))
         ahead = symbol(other.name + _SECOND).minus(symbol(one.name + _FIRST))
         if order.earlier:
@@ -470,9 +475,9 @@ class _AccessPair:
 def _apart(
     rest: Polynomial, factors: list[int], low: Polynomial, high: Polynomial
 ) -> Iterator[tuple[Polynomial, ...]]:
-    """Yield conditions that two subscripts differ, if they do by `rest` and multiples of counters.
+    """Yield conditions for two subscripts to differ.
 
-    The counters are between `low` and `high`.
+    The subscripts differ by `rest` plus multiples (`factors`) of counters between `low` and `high`.
     """
     zero, one = constant_polynomial(0), constant_polynomial(1)
     if factors[0] == -factors[1] and factors[0]:
@@ -487,7 +492,7 @@ def _apart(
 
 
 def _dof_in(expr: ex.Expr, names: RoutineNames) -> ex.Index | None:
-    """Return the entry of a dofmap in a subscript that is a dof of a cell plus an offset.
+    """Return the dofmap entry in a subscript that consists of a dof of a cell plus an offset.
 
     Both ends of a range must belong to the same cell.
     """
@@ -521,7 +526,7 @@ def _is_dof(expr: ex.Index, names: RoutineNames) -> bool:
 
 
 def _terms(expr: ex.Expr) -> Iterator[ex.Expr]:
-    """Yield the terms of a sum; one that is subtracted has its sign."""
+    """Yield the terms of a sum; a subtracted term has a minus sign."""
     match expr:
         case ex.Binary(Operator.PLUS, left, right):
             yield from _terms(left)
@@ -536,7 +541,7 @@ def _terms(expr: ex.Expr) -> Iterator[ex.Expr]:
 def _ends(
     expr: ex.Expr, value: Callable[[ex.Expr, str], Polynomial], mark: str
 ) -> tuple[Polynomial | None, Polynomial | None]:
-    """Return the lowest and the highest subscript, None where it is not known."""
+    """Return the lowest and the highest subscript, None for an unknown one."""
     if not isinstance(expr, ex.Range):
         only = value(expr, mark)
         return only, only

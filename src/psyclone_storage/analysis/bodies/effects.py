@@ -1,7 +1,7 @@
 """Side effects of statements other than assignments to local variables, and their call sites.
 
 Effects on paths that certainly end the program are ignored: after `stop`, no result depends on data
-that threads changed at the same time. `ends` identifies statements other than `stop` that end it.
+that threads changed concurrently. `ends` identifies statements other than `stop` that end it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 
 Ends = Callable[[un.Line], bool]
-"""Whether a statement certainly ends the program."""
+"""A function that returns whether a statement certainly ends the program."""
 
 ASSIGNMENT = "assignment(=)"
 _JUMPS = (un.Return, un.Cycle, un.Exit, un.Goto, un.Opaque)
@@ -43,7 +43,7 @@ _OPERANDS: dict[OperatorKind | None, set[Intrinsic]] = {
     OperatorKind.LOGICAL: {Intrinsic.LOGICAL},
     OperatorKind.RELATIONAL: {Intrinsic.REAL, Intrinsic.CHARACTER},
 }
-"""The types to which the operators of the language apply; `REAL` represents all numeric types."""
+"""The types to which intrinsic operators apply; `REAL` represents all numeric types."""
 _OPAQUE_CALL = regex(r"\bcall\s+([a-z]\w*)", re.IGNORECASE)
 _OPAQUE_OPERATOR = regex(
     r"(?<![\d.])\.(?!(?:not|and|or|eqv|neqv|eq|ne|lt|le|gt|ge|true|false)\.)[a-z]+\.",
@@ -61,7 +61,7 @@ OVERLOADS = regex(
     rf"|{FINAL_PATTERN.pattern}",
     re.IGNORECASE | re.MULTILINE,
 )
-"""What a module contains that gives operators, assignments or I/O procedures of its own."""
+"""Statements of a module that define operators, assignments or I/O procedures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +82,16 @@ class Effect:
 
 
 def base_of(target: ex.Expr) -> str:
-    """Return the key of the variable that `target` is or is a part of, or nothing."""
+    """Return the key of the variable that `target` is part of; else an empty string."""
     while isinstance(target, ex.Index | ex.Member | ex.Keyword):
         target = target.value if isinstance(target, ex.Keyword) else target.base
     return target.key if isinstance(target, ex.Name) else ""
 
 
 def continuing(lines: Iterable[un.Line], ends: Ends) -> Iterator[un.Line]:
-    """Yield the statements, also those inside of others, after which the program may go on.
+    """Yield the statements, nested ones included, after which the program may continue.
 
-    Blocks whose statements certainly lead to the end of the program are left out.
+    Blocks that certainly end the program are omitted.
     """
     block = tuple(lines)
     if _ends(block, ends):
@@ -103,7 +103,7 @@ def continuing(lines: Iterable[un.Line], ends: Ends) -> Iterator[un.Line]:
 
 
 def _ends(block: tuple[un.Line, ...], ends: Ends) -> bool:
-    """Return whether the program ends wherever `block` has begun."""
+    """Return whether executing `block` always ends the program."""
     for line in block:
         if isinstance(line, un.Stop) or ends(line):
             return True
@@ -129,9 +129,9 @@ def is_internal(line: un.InputOutput, code: Routine) -> bool:
 
 
 def other_effects(lines: Iterable[un.Line], code: Routine) -> Iterator[Effect]:
-    """Yield the effects of `lines` on files and on the state of the random number generator.
+    """Yield the effects of `lines` on files and on the random number generator.
 
-    Messages to standard output and standard error do not count: only their order may change.
+    Messages to standard output and standard error are ignored: only their order may change.
     """
     for line in lines:
         place = place_of_line(line)
@@ -144,7 +144,7 @@ def other_effects(lines: Iterable[un.Line], code: Routine) -> Iterator[Effect]:
 
 
 def intrinsic_subroutine(line: un.Call, code: Routine) -> str:
-    """Return the name of the intrinsic subroutine that a statement calls, or nothing."""
+    """Return the name of the intrinsic subroutine that a statement calls, or ""."""
     if not isinstance(line.procedure, ex.Name):
         return ""
     symbol = code.symbol(line.procedure.key)
@@ -152,7 +152,7 @@ def intrinsic_subroutine(line: un.Call, code: Routine) -> str:
 
 
 def defined_arguments(line: un.Call, code: Routine) -> Iterator[ex.Expr]:
-    """Yield the arguments that the call of an intrinsic subroutine may define."""
+    """Yield the arguments that a call of an intrinsic subroutine may define."""
     name = intrinsic_subroutine(line, code)
     if name not in DEFINED:
         return
@@ -192,9 +192,9 @@ def unit_of(line: un.InputOutput) -> ex.Expr | None:
 
 
 def names_behind(code: Routine) -> dict[str, frozenset[str]]:
-    """Return the variables that other names may refer to, by these names.
+    """Return, for each name that may alias other variables, the names of these variables.
 
-    They are those of pointers, also in copied or constructed objects, and `associate` names.
+    Such names are pointers, also in copied or constructed objects, and `associate` names.
     """
     found: dict[str, frozenset[str]] = {}
     pairs = []
@@ -231,7 +231,7 @@ def has_pointers(target: ex.Expr, code: Routine) -> bool:
 
 
 def module_of(kind: DerivedType, code: Routine) -> str:
-    """Return the module of a derived type in a procedure, in lower case."""
+    """Return the module that defines a derived type, in lower case."""
     return key_of(kind.module or code.symbol(kind.name).module or code.module.name)
 
 
@@ -240,10 +240,9 @@ def call_sites(
 ) -> Iterator[ProcedureCall]:
     """Yield the calls in `lines` of `code`: subroutines, functions in expressions, operators.
 
-    A procedure that is passed as an argument counts as called. Operators and assignments that
-    procedures may define are calls of `operator(+)` and the like, and of `assignment(=)`; I/O of
-    derived types calls `write(formatted)` and the like. Unless `overloaded`, the operators of
-    intrinsic types are those of the language.
+    A procedure that is passed as an argument counts as called. Operators and assignments that may
+    be user-defined are calls of `operator(+)` etc. and `assignment(=)`; I/O of derived types calls
+    `write(formatted)` etc. If `overloaded` is false, operators of intrinsic types are intrinsic.
     """
     typing = Typing(code.symbol, code.structure) if overloaded or _has_structures(code) else None
     is_function = cache(lambda key: _is_function(code.symbol(key)))
@@ -267,7 +266,7 @@ def call_sites(
 
 
 def defined_operations(line: un.Line, typing: Typing) -> Iterator[ProcedureCall]:
-    """Yield the calls of procedures that may define an operator or the assignment in `line`.
+    """Yield the calls of user-defined operators and assignments that `line` may contain.
 
     An assignment of a derived type counts, although it may be intrinsic.
     """
@@ -281,7 +280,7 @@ def defined_operations(line: un.Line, typing: Typing) -> Iterator[ProcedureCall]
 
 
 def _by_language(line: un.Line, typing: Typing) -> Iterator[ProcedureCall]:
-    """Yield the calls of procedures that define what an assignment or an I/O statement does."""
+    """Yield the calls of user-defined assignment or I/O procedures."""
     place = place_of_line(line)
     if isinstance(line, un.Assign) and _is_defined(None, typing, line.target, line.value):
         yield ProcedureCall(ex.Name(ASSIGNMENT), (line.target, line.value), place)
@@ -294,7 +293,7 @@ def _by_language(line: un.Line, typing: Typing) -> Iterator[ProcedureCall]:
 
 
 def set_functions(code: Routine) -> Iterator[str]:
-    """Yield the functions that return a pointer through which a procedure assigns."""
+    """Yield the functions whose pointer result is the target of an assignment."""
     for line in walk_lines(code.body):
         target = line.target if isinstance(line, un.Assign) else None
         while isinstance(target, ex.Index | ex.Member):
@@ -314,7 +313,7 @@ def _has_structures(code: Routine) -> bool:
 
 
 def _is_defined(kind: OperatorKind | None, typing: Typing, *operands: ex.Expr) -> bool:
-    """Return whether an operation, or an assignment, of these operands is not of the language."""
+    """Return whether an operation or assignment with these operands may be user-defined."""
     types = [typing.type_of(operand) for operand in operands]
     if any(isinstance(one, DerivedType) for one in types):
         return True
@@ -338,7 +337,7 @@ def _called_by(
 
 
 def _is_called(op: AnyOperator, typing: Typing | None, *operands: ex.Expr) -> bool:
-    """Return whether an operator is a procedure."""
+    """Return whether an operator may be a user-defined procedure."""
     if isinstance(op, DefinedOperator):
         return True
     return typing is not None and _is_defined(op.kind, typing, *operands)

@@ -1,6 +1,6 @@
-"""Variables that I/O statements read and write, in addition to files.
+"""Variables that I/O statements read and write, apart from files.
 
-The statement does not name the variables of its namelist; a caller that needs them looks them up.
+The variables of a namelist do not appear in the statement; the caller must look them up.
 """
 
 from __future__ import annotations
@@ -11,25 +11,28 @@ from psyclone_storage.ir.expr import Expr, ImpliedDo, Index, Keyword, Member, Na
 from psyclone_storage.ir.unit import InputOutput
 
 _TELLS = frozenset({"iostat", "iomsg", "size", "id", "newunit"})
-"""Controls of all statements that tell something about what was done."""
+"""I/O control specifiers of all statements that return a value."""
 _ASKS_WITH = frozenset({"unit", "file", "id"})
-"""Controls of `inquire` that say what is asked about: all others are answers."""
+"""Input specifiers of `inquire`; all others return a value."""
 
 
 def names_namelist(line: InputOutput) -> bool:
-    """Return whether the statement may transfer variables that it does not name."""
+    """Return whether the statement transfers the variables of a namelist."""
     return any(isinstance(item, Keyword) and item.key == "nml" for item in line.controls)
 
 
 def read_parts(line: InputOutput) -> Iterator[Expr]:
-    """Yield what the statement reads; what it may write is among that, as a part of it may stay."""
+    """Yield the expressions that an I/O statement reads.
+
+    They include those that it may write, because a part of their value may be preserved.
+    """
     for control in line.controls:
         yield control.value if isinstance(control, Keyword) else control
     yield from line.items
 
 
 def written_parts(line: InputOutput) -> Iterator[Expr]:
-    """Yield the variables, or parts of them, that the statement may write."""
+    """Yield the variables and parts of variables that the statement may write."""
     for at, control in enumerate(line.controls):
         value = control.value if isinstance(control, Keyword) else control
         if isinstance(value, Name | Index | Member) and _is_written(line, at, control):

@@ -1,9 +1,9 @@
 """Data flow through a routine, computed once for all queries.
 
-A `Flow` numbers the statements of a routine in textual order, starting with 1. For each statement
-it records the accesses, after substitution of scalars that hold an index (`jiv = j + 1; a(jiv)`
-accesses `a(j + 1)`), the def-use summary over all its paths, and the variables that are read after
-it.
+A `Flow` numbers the statements of a routine in source order, starting with 1. For each statement it
+records the accesses, the def-use summary over all its paths, and the variables that are read after
+it. Scalars that contain an index are substituted: after `jiv = j + 1`, `a(jiv)` accesses `a(j +
+1)`.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ from psyclone_storage.ir.routine import Routine
 _JUMP = regex(r"\bgo\s*to\b", re.IGNORECASE)
 _RETURN: Jump = ("return", 0)
 _OUTSIDE = "*"
-"""Stands for all variables that procedures may change although they are not passed to them."""
+"""Represents all variables that procedures may change without receiving them as arguments."""
 _LOOPS = (un.Do, un.While, un.DoConcurrent, un.Forall)
 
 
 @dataclass(frozen=True, slots=True)
 class FlowNode:
-    """Statement of a routine.
+    """A statement of a routine.
 
-    `around` are the numbers of the enclosing constructs, the outermost first, and `blocks` are the
+    `around` are the numbers of the enclosing constructs, outermost first, and `blocks` are the
     blocks of these constructs that contain the statement. `stop` is the number after the last
-    statement inside. `values` are those of scalars, by their keys, that certainly hold them at the
-    start of the statement.
+    nested statement. `values` maps keys of scalars to their known values at the start of the
+    statement.
     """
 
     number: int
@@ -67,7 +67,7 @@ class FlowNode:
     stop: int = 0
 
     def seen(self, path: AccessPath) -> AccessPath:
-        """Return `path` with the known values of scalars in its subscripts."""
+        """Return `path` with known scalars in its subscripts replaced by their values."""
         if not self.values:
             return path
         steps = (
@@ -77,7 +77,7 @@ class FlowNode:
         return AccessPath(path.root, tuple(steps))
 
     def clear(self, expr: Expr) -> Expr:
-        """Return `expr` with the known values of scalars."""
+        """Return `expr` with known scalars replaced by their values."""
         return substituted(expr, self.values) if self.values else expr
 
 
@@ -85,7 +85,8 @@ class FlowNode:
 class Item:
     """An access in the statement `node`.
 
-    `path` is what it touches with scalars seen through, `variable` that without its subscripts.
+    `path` is the accessed path with known scalars replaced, `variable` is the path without
+    subscripts.
     """
 
     node: FlowNode
@@ -95,16 +96,16 @@ class Item:
 
     @property
     def writes(self) -> bool:
-        """True for a write."""
+        """True if the access is a write."""
         return self.access.writes
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Data flow of the statements of `code`; see the module's docstring.
+    """Data flow of the statements of `code`; see the module docstring.
 
-    `summaries` are those of the statements and `bodies` those of the bodies of loops. `later` are
-    the variables that may be read after a loop, or a block under a directive, with a value from
+    `summaries` are those of the statements and `bodies` those of loop bodies. `later` are the
+    variables that may be read after a loop, or after a block with a directive, with a value from
     before its end. `bodies` and `later` are indexed by the number of the statement.
     """
 
@@ -130,15 +131,15 @@ class Flow:
 
     @property
     def loops(self) -> tuple[FlowNode, ...]:
-        """The counted loops in the order of the text."""
+        """The counted loops in source order."""
         return tuple(node for node in self.nodes if isinstance(node.line, un.Do))
 
     def node(self, number: int) -> FlowNode:
-        """Return the statement `number`."""
+        """Return the statement with this number."""
         return self.nodes[number - 1]
 
     def inside(self, node: FlowNode) -> tuple[FlowNode, ...]:
-        """Return the statements in a construct, on all levels."""
+        """Return the statements nested in a construct."""
         return self.nodes[node.number : node.stop - 1]
 
     @cached_property
@@ -156,26 +157,26 @@ class Flow:
         return {root: tuple(items) for root, items in found.items()}
 
     def items_in(self, node: FlowNode) -> tuple[Item, ...]:
-        """Return the accesses of the statements in a construct, in the order of the text."""
+        """Return the accesses of the statements nested in a construct, in source order."""
         return tuple(chain.from_iterable(self._items[node.number : node.stop - 1]))
 
     def items_of(self, root: str) -> tuple[Item, ...]:
-        """Return the accesses to the variable `root` and its components, in the whole routine."""
+        """Return all accesses of the routine to the variable `root` and its components."""
         return self._by_root.get(root, ())
 
     def body(self, loop: FlowNode) -> Summary:
-        """Return what one iteration of a loop does, `cycle` taken for a way to its end."""
+        """Return the summary of one iteration of a loop; `cycle` ends the iteration."""
         return self.bodies[loop.number].landing(("cycle", loop.number))
 
     def written(self, loop: FlowNode) -> frozenset[Variable]:
-        """Return what a construct may change, the counter of a loop included."""
+        """Return the variables that a construct may change, including a loop counter."""
         return self.summaries[loop.number - 1].written
 
     def is_read_later(self, loop: FlowNode, variable: Variable) -> bool:
-        """Return whether a later read may see the value that `loop` leaves in a variable.
+        """Return whether a later read may use the value that `loop` leaves in a variable.
 
-        The read may be in a statement after the loop, in one before it in a loop around both, or in
-        the caller of the routine.
+        The read may be in a statement after the loop, in one before it in a common outer loop, or
+        in the caller of the routine.
         """
         if self.has_jumps or not self.names.is_local(variable[0]):
             return True
@@ -188,10 +189,9 @@ def flow_of(
     dofmaps: frozenset[str] = frozenset(),
     former: Flow | None = None,
 ) -> Flow:
-    """Return how values go through `code`, given promises about all names in it.
+    """Return the data flow of `code`, given promises about all its names.
 
-    The `former` flow of another version of the routine saves time: most of its statements are the
-    same.
+    `former`, the flow of an earlier version of the routine, saves time for unchanged statements.
     """
     names = RoutineNames(code, assumed, dofmaps)
     if former is not None:
@@ -222,7 +222,7 @@ def summary_of_iteration(loop: un.Do, names: RoutineNames) -> Summary:
 
 
 def _jumps_anywhere(line: un.Line) -> bool:
-    """Return whether control may come to a label from elsewhere."""
+    """Return whether a statement may jump to a label."""
     return isinstance(line, un.Goto) or (
         isinstance(line, un.Opaque) and bool(_JUMP.search(line.text))
     )
@@ -232,7 +232,7 @@ def _jumps_anywhere(line: un.Line) -> bool:
 
 
 class _NodeBuilder:
-    """Statements as nodes, with the values of scalars that reach them."""
+    """Creates the nodes of statements, with the known values of scalars that reach them."""
 
     __slots__ = ("_copies", "_names", "_nodes")
 
@@ -242,7 +242,7 @@ class _NodeBuilder:
         self._nodes: list[FlowNode] = []
 
     def nodes(self, lines: Iterable[un.Line]) -> tuple[FlowNode, ...]:
-        """Return all statements of a body."""
+        """Return the nodes of all statements of a body."""
         self._block(lines, (), (), {})
         return tuple(self._nodes)
 
@@ -253,7 +253,7 @@ class _NodeBuilder:
         blocks: tuple[int, ...],
         values: Mapping[str, Expr],
     ) -> frozenset[str]:
-        """Add the statements of a block; return the keys of the scalars that it may change."""
+        """Add the nodes of a block; return the keys of the scalars that it may change."""
         changed: frozenset[str] = frozenset()
         for line in lines:
             own = self._line(line, around, blocks, values)
@@ -291,9 +291,9 @@ class _NodeBuilder:
         return changed
 
     def _accesses(self, line: un.Line, around: tuple[int, ...]) -> tuple[MemoryAccess, ...]:
-        """Return the accesses of a statement in the constructs `around`.
+        """Return the accesses of a statement inside the constructs `around`.
 
-        A procedure that is passed the counter of an active loop does not change it: the language
+        A called procedure does not change the counter of an active loop: the Fortran standard
         forbids that.
         """
         found = self._names.of_statement(line, _accesses)
@@ -314,7 +314,7 @@ class _NodeBuilder:
         return frozenset(found)
 
     def _changed_outside(self, line: un.Line) -> frozenset[str]:
-        """Return a mark if a statement may change variables that others share with the routine."""
+        """Return `{_OUTSIDE}` if a statement may change variables shared with other routines."""
         calls = isinstance(line, un.Opaque) or self._names.of_statement(line, _calls_unknown)
         return frozenset({_OUTSIDE}) if calls else frozenset()
 
@@ -331,7 +331,7 @@ class _NodeBuilder:
         }
 
     def _is_seen_outside(self, key: str) -> bool:
-        """Return whether a procedure may change a variable that it is not passed."""
+        """Return whether a procedure may change a variable that is not passed to it."""
         code = self._names.code
         if code.declared(key) is None or key in self._names.unclear:
             return True
@@ -364,7 +364,7 @@ def _calls_unknown(line: un.Line, names: RoutineNames) -> bool:
 
 
 class _SummaryBuilder:
-    """The summaries of statements, inner ones first."""
+    """Computes the summaries of statements, inner ones first."""
 
     __slots__ = ("_names", "_nodes", "bodies", "summaries")
 
@@ -414,7 +414,7 @@ class _SummaryBuilder:
         return body if _runs(node) else body.at_most()
 
     def _own(self, node: FlowNode) -> Summary:
-        """Return what a statement does itself, without those inside of it."""
+        """Return the summary of a statement without nested statements."""
         line = node.line
         associated = associated_lines(line, self._names)
         if associated is not None:
@@ -447,7 +447,7 @@ class _SummaryBuilder:
         return None
 
     def _target(self, node: FlowNode, name: str) -> int:
-        """Return the construct of a `cycle` or `exit`: the one of that name, or the next loop."""
+        """Return the number of the construct to which a `cycle` or `exit` refers."""
         for number in reversed(node.around):
             line = self._nodes[number - 1].line
             if name and key_of(getattr(line, "name", "")) == key_of(name):
@@ -458,7 +458,7 @@ class _SummaryBuilder:
 
 
 def _numbers(nodes: tuple[FlowNode, ...], first: int, block: Iterable[un.Line]) -> Iterator[int]:
-    """Yield the numbers of the statements of a block on all levels."""
+    """Yield the numbers of the statements of a block, including nested ones."""
     for _ in block:
         stop = nodes[first - 1].stop
         yield from range(first, stop)
@@ -492,7 +492,7 @@ def _runs(node: FlowNode) -> bool:
 
 
 class _Liveness:
-    """Liveness of variables after each loop, computed from the end of the text to its start."""
+    """Liveness of variables after each loop, computed backwards through the statements."""
 
     __slots__ = ("_bodies", "_landing", "_nodes", "_summaries", "later")
 
@@ -506,7 +506,7 @@ class _Liveness:
         self.later: dict[int, frozenset[Variable]] = {}
 
     def block(self, lines: Iterable[un.Line], first: int, live: frozenset[Variable]) -> None:
-        """Compute the live variables after each loop of a block, at whose end `live` is live."""
+        """Compute the live variables after each loop of a block; `live` are those at its end."""
         numbers = []
         for _ in lines:
             numbers.append(first)

@@ -1,18 +1,18 @@
-"""Floating-point contraction: results that depend on where a compiler forms multiply-adds.
+"""Floating-point contraction: results that depend on where a compiler uses fused multiply-add.
 
-A fused multiply-add rounds once less than a multiplication and an addition. Which of them a
-compiler forms depends on what it knows, and on which statements are adjacent. If it knows that a
+A fused multiply-add rounds once less than a multiplication and an addition. Where a compiler uses
+it depends on the compiler's knowledge and on which statements are adjacent. If it knows that a
 column has one level, loops over levels disappear and the statements of several such loops become
-adjacent. To keep results bit-identical, a product must be part of a single statement, be written
-once, and consist of values none of which is invariant in an enclosing loop, the loop over cells
+adjacent. For bit-identical results, each product must be part of a single statement, must occur
+once, and must not have factors that are invariant in an enclosing loop, the loop over cells
 included. Values derived from the number of levels may select elements, bounds and branches, but
-must not be part of a value. A constant that a statement assigns is known after a loop that has
-disappeared: compilers drop a factor 1 and the subtraction of 0, and contract the operation that
-follows with the product instead.
+must not be part of a value. A constant that a statement assigns becomes known once the loop has
+disappeared: compilers then drop a factor of 1 or the subtraction of 0, and contract the next
+operation with the product instead.
 
-If a sum is carried around a loop, gfortran adds products to it in two steps for AMD processors.
-There, no product may be added to a value that is invariant in the innermost loop, with and without
-the loops over levels (`gathered`).
+If a sum is accumulated in a loop, gfortran adds products to it in two steps for AMD processors. In
+that case, no product may be added to a value that is invariant in the innermost loop, with and
+without the loops over levels (`gathered`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.intrinsics import EXACT
+from psyclone_storage.ir.loops import bounds_of_loop
 from psyclone_storage.ir.operators import Operator, OperatorKind
 from psyclone_storage.ir.rewrite import blocks_of, names_in, substituted, walk_lines
 from psyclone_storage.ir.routine import Routine
@@ -33,14 +34,14 @@ from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, Do, If, Li
 _ADDING = (Operator.PLUS, Operator.MINUS)
 _OF_NUMBERS = (*_ADDING, Operator.TIMES)
 _PASSING_ON = ("merge", "real")
-"""Functions whose value is an argument as it is."""
+"""Functions whose value is one of their arguments, unchanged."""
 _NUMBERS = (Intrinsic.INTEGER, Intrinsic.LOGICAL)
 _CHOOSING = ("abs", "merge", "sign")
-"""Functions that may be left out where a compiler knows enough of their arguments."""
+"""Functions that a compiler may eliminate if it knows enough about their arguments."""
 
 
 def is_product(value: ex.Expr) -> bool:
-    """Return whether an addition of `value` may be one step with a multiplication."""
+    """Return whether `value` may be the product in a fused multiply-add."""
     match value:
         case ex.Parenthesised(operand) | ex.Unary(_, operand):
             return is_product(operand)
@@ -50,9 +51,9 @@ def is_product(value: ex.Expr) -> bool:
 
 
 def counts_levels(code: Routine, layers: str) -> bool:
-    """Return whether an innermost loop has as many iterations as there are levels.
+    """Return whether some innermost loop is over all levels.
 
-    `layers` is the key of the dummy that holds their number.
+    `layers` is the key of the dummy argument with the number of levels.
     """
     return any(
         _is_over_levels(line, layers)
@@ -67,10 +68,10 @@ def _is_over_levels(loop: Do, layers: str) -> bool:
 
 
 def against_one_level(code: Routine, layers: str, of_cells: Collection[str]) -> Iterator[str]:
-    """Yield why bits may depend on whether a compiler knows that there is one level.
+    """Yield reasons why bits may depend on whether a compiler knows that there is one level.
 
-    `layers` is the key of the dummy that holds their number, `of_cells` are those of dummies that
-    each cell has others of.
+    `layers` is the key of the dummy argument with the number of levels, `of_cells` are the keys of
+    dummy arguments that differ between cells.
     """
     lines = [line for line in walk_lines(code.body) if not isinstance(line, Comment | Blank)]
     if not all(isinstance(line, Assign | Do | If) for line in lines) or any(
@@ -94,7 +95,7 @@ def against_one_level(code: Routine, layers: str, of_cells: Collection[str]) -> 
                     if is_product(value):
                         yield f"'{ex.spell(value)}' may be added to in another statement"
             case Do():
-                for bound in _bounds(line):
+                for bound in bounds_of_loop(line):
                     yield from values.about_places(bound)
             case If(branches=branches):
                 for branch in branches:
@@ -104,9 +105,9 @@ def against_one_level(code: Routine, layers: str, of_cells: Collection[str]) -> 
 
 
 def gathered(code: Routine, layers: str) -> Iterator[str]:
-    """Yield to what products are added in one loop, which another may be for one level.
+    """Yield the variables to which products are added in a loop, as reasons.
 
-    `layers` is the key of the dummy that holds their number.
+    `layers` is the key of the dummy argument with the number of levels.
     """
     for line, around in _with_loops(code.body):
         if isinstance(line, Assign) and _gathers(line, around, layers):
@@ -115,11 +116,11 @@ def gathered(code: Routine, layers: str) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Values:
-    """Checks of values, one after the other.
+    """Checks of the values in a routine, in source order.
 
-    `known` follows from the number of levels, `varying` differs from cell to cell, and `constants`
-    may have values that a compiler knows. `products` are the products found so far, by the form
-    that they have in the first iteration of all enclosing loops.
+    `known` are names that depend on the number of levels, `varying` those that differ between
+    cells, and `constants` may have values that a compiler knows. `products` are the products found
+    so far, indexed by their form in the first iteration of all enclosing loops.
     """
 
     known: frozenset[str]
@@ -130,8 +131,8 @@ class _Values:
     def about_places(self, expr: ex.Expr, *, of_numbers: bool = True) -> Iterator[str]:
         """Yield a reason if `expr` is a value that depends on the number of levels.
 
-        Sums and products of integers may depend on it. Divisions may not, as the divisor may be
-        zero.
+        Sums and products of integers may depend on it. Divisions may not, because the divisor may
+        be zero.
         """
         if not self._tells_places(expr, of_numbers=of_numbers):
             yield f"'{ex.spell(expr)}' depends on the number of levels"
@@ -159,7 +160,7 @@ class _Values:
         return all(self._tells_places(part, of_numbers=of_numbers) for part in parts)
 
     def about_operations(self, expr: ex.Expr, around: tuple[Do, ...]) -> Iterator[str]:
-        """Yield what of a value in the loops `around` may be rounded in another way."""
+        """Yield the operations in a value, inside loops, whose rounding may vary."""
         for part in _operations(expr):
             match part:
                 case ex.CallFunction() if ex.intrinsic_called(part) not in EXACT:
@@ -184,7 +185,7 @@ class _Values:
             yield f"either product of '{ex.spell(whole)}' may be added to"
             return
         for product, other, is_first in ((left, right, True), (right, left, False)):
-            # Nothing is left out for +0 + x and 0 - x, which may be another zero than x.
+            # Compilers preserve +0 + x and 0 - x, whose signed zero may differ from that of x.
             leaves = whole.op is Operator.MINUS and is_first
             if is_product(product) and (leaves or self.constants.may_be_negative(other)):
                 yield from self._about_constant(other, whole)
@@ -206,10 +207,10 @@ class _Values:
 
 @dataclass(frozen=True, slots=True)
 class _Constants:
-    """The `variables` of a subroutine, and of which of them a compiler may know a value.
+    """The variables of a subroutine, and those whose values a compiler may know.
 
-    These are counters, and what some statement sets to a `known` value; `negative` are those that
-    may be set to something below 0, or to -0.
+    `known` are loop counters and variables that some statement sets to a known value; `negative`
+    are those that may be set to a negative value or to -0.
     """
 
     variables: frozenset[str]
@@ -217,18 +218,18 @@ class _Constants:
     negative: frozenset[str]
 
     def may_be(self, value: ex.Expr) -> bool:
-        """Return whether `value` may be a constant, and is not one to all compilers."""
+        """Return whether a compiler may know `value` as a constant, although it is not literal."""
         own = self.variables.intersection(_leaves(value))
         return bool(own) and own <= self.known
 
     def may_be_negative(self, value: ex.Expr) -> bool:
-        """Return whether a constant that is `value` may be below 0, or -0."""
+        """Return whether a constant `value` may be negative or -0."""
         is_plain = isinstance(value, ex.Name | ex.Element)
         return not is_plain or not self.negative.isdisjoint(_leaves(value))
 
 
 def _constants(layers: str, code: Routine) -> _Constants:
-    """Return what statements may set to constants; `layers` is one where there is one level."""
+    """Return the variables that may be set to constants; `layers` may be the constant 1."""
     declared = [item for item in code.declarations if isinstance(item, Declare)]
     variables = frozenset(item.key for item in declared if "parameter" not in item.attributes)
     lines = [*walk_lines(code.body)]
@@ -244,7 +245,7 @@ def _constants(layers: str, code: Routine) -> _Constants:
 
 
 def _leaves(value: ex.Expr) -> Iterator[str]:
-    """Yield the variables and constants of which a value is made, whatever their subscripts are."""
+    """Yield the variables and constants in a value, except for those in subscripts."""
     match value:
         case ex.Name():
             yield value.key
@@ -259,9 +260,9 @@ def _leaves(value: ex.Expr) -> Iterator[str]:
 
 
 def _about_equal(products: Collection[ex.Binary], code: Routine) -> Iterator[str]:
-    """Yield which product may be another one that is written in another way.
+    """Yield the products that may be equal to another product written differently.
 
-    A compiler that sees this computes them once, and adds neither in one step.
+    A compiler that detects this computes the product once, and contracts neither addition.
     """
     if len(products) < 2:
         return
@@ -275,7 +276,7 @@ def _about_equal(products: Collection[ex.Binary], code: Routine) -> Iterator[str
 
 
 def _is_plain(value: ex.Expr) -> bool:
-    """Return whether a product has no factor that is computed."""
+    """Return whether no factor of a product is computed."""
     match value:
         case ex.Parenthesised(operand) | ex.Unary(_, operand):
             return _is_plain(operand)
@@ -285,13 +286,13 @@ def _is_plain(value: ex.Expr) -> bool:
 
 
 def _following(layers: str, code: Routine) -> frozenset[str]:
-    """Return what the number of levels decides: counters, and what is set and no real number."""
+    """Return the non-real names that depend on the number of levels, such as loop counters."""
     known, before = frozenset({layers}), frozenset[str]()
     while known != before:
         before = known
         for line in walk_lines(code.body):
             match line:
-                case Do() if any(known & names_in(bound) for bound in _bounds(line)):
+                case Do() if any(known & names_in(bound) for bound in bounds_of_loop(line)):
                     known |= {line.variable.key}
                 case Assign(target, value) if known & names_in(value):
                     known |= frozenset() if _is_of((Intrinsic.REAL,), target, code) else _set(line)
@@ -299,7 +300,7 @@ def _following(layers: str, code: Routine) -> frozenset[str]:
 
 
 def _varying(of_cells: Collection[str], code: Routine) -> frozenset[str]:
-    """Return what differs from cell to cell wherever it is used: all that sets it does."""
+    """Return the names whose values differ between cells wherever they are used."""
     assigned = [line for line in walk_lines(code.body) if isinstance(line, Assign)]
     known, before = frozenset(of_cells), frozenset[str]()
     while known != before:
@@ -327,14 +328,14 @@ def _gathers(line: Assign, around: tuple[Do, ...], layers: str) -> bool:
         inside = (_set(one) for one in walk_lines(loop.body) if isinstance(one, Assign))
         if at.isdisjoint({loop.variable.key}.union(*inside)):
             return True
-        is_short = all(ex.integer_value(bound) is not None for bound in _bounds(loop))
+        is_short = all(ex.integer_value(bound) is not None for bound in bounds_of_loop(loop))
         if not is_short and not _is_over_levels(loop, layers):
             return False
     return False
 
 
 def _set(line: Assign) -> frozenset[str]:
-    """Return the variable that a statement sets, or of which it sets an element."""
+    """Return the key of the variable that a statement assigns, at least in part."""
     target = line.target.base if isinstance(line.target, ex.Element) else line.target
     return frozenset({target.key}) if isinstance(target, ex.Name) else frozenset()
 
@@ -347,7 +348,7 @@ def _is_of(types: Collection[Intrinsic], expr: ex.Expr, code: Routine) -> bool:
 def _with_loops(
     lines: Iterable[Line], around: tuple[Do, ...] = ()
 ) -> Iterator[tuple[Line, tuple[Do, ...]]]:
-    """Yield statements with the loops around them, outermost first."""
+    """Yield statements with their enclosing loops, outermost first."""
     for line in lines:
         yield line, around
         inside = (*around, line) if isinstance(line, Do) else around
@@ -355,12 +356,8 @@ def _with_loops(
             yield from _with_loops(block, inside)
 
 
-def _bounds(loop: Do) -> tuple[ex.Expr, ...]:
-    return tuple(one for one in (loop.start, loop.stop, loop.step) if one is not None)
-
-
 def _operations(expr: ex.Expr) -> Iterator[ex.Binary | ex.CallFunction]:
-    """Yield the operations and functions in a value, but for those in subscripts."""
+    """Yield the operations and function calls in a value, except for those in subscripts."""
     if isinstance(expr, ex.Binary | ex.CallFunction):
         yield expr
     if not isinstance(expr, ex.Element):

@@ -1,8 +1,8 @@
-"""Hot path through the branches of a kernel: the path with most of the work.
+"""Hot path through the branches of a kernel: the path with the most work.
 
-At each choice the branch with most operations is taken. The compiler cannot determine whether most
+At each branch, the side with most operations is chosen. The compiler cannot determine whether most
 points take this path, so the program tests it at run time. The operations of the path are executed
-only where its conditions hold, so that no read or division is added.
+only if its conditions hold, so that no read or division is added.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.unit import Assign, Blank, Comment, Declare, If, Line
 
 _MOST_EXPONENT = 4
-"""Compilers write powers up to this one as products, in loops of vectors and elsewhere."""
+"""Compilers expand powers up to this exponent to products, vectorised or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoHotPathError(Exception):
-    """Reason why a kernel has no hot path, and the modules whose sources would be necessary."""
+    """The reason why a kernel has no hot path, and modules whose source would be necessary."""
 
     why: str
     lacking: tuple[str, ...] = ()
 
 
 def hot_path_of(code: Routine, strip: int) -> HotPath:
-    """Return the control-flow path through `code` that does most work.
+    """Return the control-flow path through `code` with the most work.
 
-    Functions whose values depend on how they are computed are hoisted out of the path: a vectorised
-    sine, for example, rounds differently.
+    Functions whose values depend on the method of computation are hoisted out of the path: a
+    vectorised sine, for example, rounds differently.
 
     Raises:
         NoHotPathError: no path is profitable, or none preserves the meaning.
@@ -68,7 +68,7 @@ def hot_path_of(code: Routine, strip: int) -> HotPath:
 
 
 def work_on(path: HotPath) -> int:
-    """Return the number of operations on values that are done on a way, those ahead included."""
+    """Return the number of operations on a path, including hoisted ones."""
     return _work(path.body) + sum(_operations(one.value) for one in path.lifted)
 
 
@@ -78,7 +78,7 @@ def has_branches(code: Routine) -> bool:
 
 
 def work_of(code: Routine) -> int:
-    """Return the number of operations on values in all statements of `code`."""
+    """Return the number of operations in all statements of `code`."""
     return _work(walk_lines(code.body))
 
 
@@ -86,7 +86,7 @@ def work_of(code: Routine) -> int:
 
 
 def _way(lines: Iterable[Line]) -> tuple[tuple[Line, ...], tuple[ex.Expr, ...]]:
-    """Return the statements on the way through `lines`, and the conditions in their order."""
+    """Return the statements on the hot path through `lines`, and its conditions in order."""
     taken: list[Line] = []
     conditions: list[ex.Expr] = []
     for line in lines:
@@ -105,7 +105,7 @@ def _way(lines: Iterable[Line]) -> tuple[tuple[Line, ...], tuple[ex.Expr, ...]]:
 
 
 def _branch(line: If) -> tuple[tuple[Line, ...], tuple[ex.Expr, ...]]:
-    """Return the statements of the branch with most work, and what has to hold to get there."""
+    """Return the statements of the branch with the most work, and the conditions to reach it."""
     ways = [_way(branch.body) for branch in line.branches]
     ways.append(_way(line.otherwise))
     most = max(range(len(ways)), key=lambda at: _work(ways[at][0]))
@@ -116,7 +116,7 @@ def _branch(line: If) -> tuple[tuple[Line, ...], tuple[ex.Expr, ...]]:
 
 
 def _work(lines: Iterable[Line]) -> int:
-    """Return the number of operations on values, those of subscripts left out."""
+    """Return the number of operations, except for those in subscripts."""
     return sum(_operations(line.value) for line in lines if isinstance(line, Assign))
 
 
@@ -137,7 +137,7 @@ def _operations(expr: ex.Expr) -> int:
 
 
 class _Fixed:
-    """Values that are equal before the first point of a strip and at each of its points."""
+    """Values that do not change between the points of a strip."""
 
     def __init__(self, code: Routine) -> None:
         own = (one for one in code.declarations if isinstance(one, Declare))
@@ -146,9 +146,9 @@ class _Fixed:
         self._changing = (variables - {*code.dummy_keys}) | written
 
     def demand(self, expr: ex.Expr, what: str) -> None:
-        """Raise `NoHotPathError` if `expr` depends on a computed value, or on an unknown name.
+        """Raise `NoHotPathError` if `expr` depends on a computed value or an unknown name.
 
-        An unknown name before brackets may be a function, which may count its calls.
+        An unknown name with parentheses may be a function with side effects.
         """
         for part in ex.walk(expr):
             if isinstance(part, ex.Index) and not _is_known(part):
@@ -160,7 +160,7 @@ class _Fixed:
 
 
 def _is_known(part: ex.Index) -> bool:
-    """Return whether a reference is an element of an array, or calls a function of the language."""
+    """Return whether a reference is an array element or calls an intrinsic function."""
     if ex.intrinsic_called(part) is not None:
         return True
     base = part.base
@@ -168,7 +168,7 @@ def _is_known(part: ex.Index) -> bool:
 
 
 class _Lifts:
-    """The values that are computed ahead, by their texts, which grow as expressions are changed."""
+    """The hoisted values, by their text."""
 
     def __init__(self, code: Routine, fixed: _Fixed) -> None:
         self._code = code
@@ -179,7 +179,7 @@ class _Lifts:
         self.found: dict[str, LiftedValue] = {}
 
     def changed(self, expr: ex.Expr) -> ex.Expr:
-        """Return `expr` with the values that are computed ahead replaced by names."""
+        """Return `expr` with hoisted values replaced by names."""
         if not _is_inexact(expr):
             return with_parts(expr, self.changed)
         text = ex.canonical(expr)
@@ -198,7 +198,7 @@ class _Lifts:
 
 
 def _modules_without_source(expr: ex.Expr) -> Iterator[str]:
-    """Yield the modules that names in `expr` are imported from, if their sources are missing."""
+    """Yield the modules of imported names in `expr` whose source is missing."""
     for part in ex.walk(expr):
         symbol = part.symbol if isinstance(part, ex.Name) else None
         if symbol is not None and symbol.module and not symbol.is_resolved:
@@ -206,7 +206,7 @@ def _modules_without_source(expr: ex.Expr) -> Iterator[str]:
 
 
 def _is_inexact(expr: ex.Expr) -> bool:
-    """Return whether the value depends on how it is computed: alone, or together with others."""
+    """Return whether the value depends on the method of computation (scalar or vector)."""
     if isinstance(expr, ex.CallFunction):
         called = ex.intrinsic_called(expr)
         if called is None:

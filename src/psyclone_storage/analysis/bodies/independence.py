@@ -1,9 +1,9 @@
 """Independence of loop iterations: loops that may run in any order, or in parallel.
 
-Two accesses conflict if one of them is a write and they may touch the same data in different
-iterations. There is no conflict if each iteration has a private variable, or if the loop reduces a
-variable; a parallel loop must then declare the variable so. All other conflicts are reported with
-both accesses and their places.
+Two accesses conflict if one of them is a write and they may overlap in different iterations. There
+is no conflict if the variable can be private to each iteration, or if the loop is a reduction of
+the variable; a parallel loop then needs the corresponding clause. All other conflicts are reported
+with both accesses and their positions.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ from psyclone_storage.ir.unit import Do, If, InputOutput, Line, Opaque, Stop
 
 @dataclass(frozen=True, slots=True)
 class Independence:
-    """Analysis result for the iterations of a loop: any order is valid if there are no `reasons`.
+    """The result of the analysis of a loop: any order is valid if there are no `reasons`.
 
     Each iteration then has its own copies of the `private` variables, and `reductions` are combined
-    at the end. The copies of `firstprivate` variables start with the value from before the loop,
-    and the last iteration leaves its value in `lastprivate` ones. A `lastprivate` variable is also
-    `firstprivate` if the loop may have no iteration. Some proofs rely on the promises `used`.
-    `blocking` are the pairs of accesses among the reasons.
+    at the end. Copies of `firstprivate` variables start with the value from before the loop, and
+    the last iteration defines the final value of `lastprivate` variables. A `lastprivate` variable
+    is also `firstprivate` if the loop may have no iteration. Some proofs rely on the promises
+    `used`. `blocking` are the pairs of accesses in the reasons.
     """
 
     reasons: Reasons
@@ -65,13 +65,13 @@ class Independence:
 
     @property
     def rounded(self) -> tuple[LoopReduction, ...]:
-        """The reductions whose values depend on the order by rounding."""
+        """The reductions whose rounding depends on the order of iterations."""
         return tuple(item for item in self.reductions if not item.exact)
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two accesses that may touch the same data in different iterations; the first writes."""
+    """Two accesses that may overlap in different iterations; the first is a write."""
 
     first: Item
     second: Item
@@ -79,11 +79,12 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class LoopPromises:
-    """Promises about one loop, by keys of variables: conflicts that do not occur, private copies.
+    """Promises about one loop: variables without conflicts, and private variables.
 
-    With `independent` no dependence matters. `values` is no promise: it allows copies of variables
-    that start with a value, or leave one, which not all directives have. The values of the
-    polynomials in `tested` are not negative.
+    `ignored` and `private` are keys of variables. With `independent`, all dependences are ignored.
+    `values` allows copies of variables with an initial or final value (`firstprivate`,
+    `lastprivate`), which not all directives support. The polynomials in `tested` are known to be
+    nonnegative.
     """
 
     ignored: frozenset[str] = frozenset()
@@ -99,7 +100,7 @@ NO_PROMISES = LoopPromises()
 def independence_of(
     loop: FlowNode, flow: Flow, promises: LoopPromises = NO_PROMISES
 ) -> Independence:
-    """Return whether iterations of `loop` depend on each other, and why (T052, T062)."""
+    """Return whether the iterations of `loop` are independent, with reasons (T052, T062)."""
     found = _Conflicts(loop, flow, promises.tested)
     sharing = _Sharing(loop, flow, promises)
     inside = flow.inside(loop)
@@ -132,7 +133,7 @@ def independence_of(
 
 
 class _Sharing:
-    """The clauses by which variables with conflicts do no harm."""
+    """The clauses that resolve the conflicts of variables."""
 
     def __init__(self, loop: FlowNode, flow: Flow, promises: LoopPromises) -> None:
         self._loop = loop
@@ -167,7 +168,7 @@ class _Sharing:
         return True
 
     def _has_value(self, variable: Variable) -> bool:
-        """Return whether copies that start with a value, or leave one, are right for a scalar."""
+        """Return whether `firstprivate` or `lastprivate` copies are correct for a scalar."""
         loop, flow = self._loop, self._flow
         if flow.has_jumps or not may_be_copied(variable, flow):
             return False
@@ -188,10 +189,10 @@ class _Sharing:
         return True
 
     def _is_guarded(self, variable: Variable, *, later: bool) -> bool:
-        """Return whether all iterations write a scalar before they read it, or none writes it.
+        """Return whether all iterations write a scalar before reading it, or none writes it.
 
-        One condition that has the same value in all iterations decides which. If something reads
-        the scalar `later`, each iteration that writes it does so on all paths.
+        A condition that is invariant in the loop decides which. If the scalar is read `later`,
+        each iteration that writes it must do so on all paths.
         """
         guards = dict.fromkeys(
             number
@@ -215,10 +216,7 @@ class _Sharing:
         return self._invariant[condition]
 
     def _choices_of(self, condition: Expr) -> Iterator[Summary]:
-        """Yield the summaries of one iteration if a condition holds, and if it does not.
-
-        The second one is made only if it is needed, and both are cached.
-        """
+        """Yield the cached summaries of an iteration in which a condition is true, and false."""
         for holds in (True, False):
             known = self._summaries.get((condition, holds))
             if known is None:
@@ -227,14 +225,14 @@ class _Sharing:
             yield known
 
     def _as_promised(self, variable: Variable) -> None:
-        """Give a scalar without dependences copies if nothing reads its value after the loop."""
+        """Add a `firstprivate` clause for a promised scalar that is not read after the loop."""
         loop, flow = self._loop, self._flow
         if may_be_copied(variable, flow) and not flow.is_read_later(loop, variable):
             self.first.add(variable[0])
 
 
 def may_be_copied(variable: Variable, flow: Flow) -> bool:
-    """Return whether a clause may name a variable: a plain scalar that only this routine sees."""
+    """Return whether a clause may contain a variable: a plain scalar local to the routine."""
     key, code = variable[0], flow.code
     declared = code.declared(key)
     if len(variable) > 1 or declared is None or declared.shape:
@@ -260,7 +258,7 @@ def _is_settled(variable: Variable, summary: Summary, *, later: bool) -> bool:
 def is_invariant(
     condition: Expr, loop: FlowNode, flow: Flow, counted: frozenset[str] = frozenset()
 ) -> bool:
-    """Return whether a condition has the same value whenever an iteration of `loop` reads it.
+    """Return whether a condition is invariant in `loop`.
 
     The counters in `counted` have the same values in all iterations.
     """
@@ -278,7 +276,7 @@ def is_invariant(
 
 
 def _with_choice(loop: FlowNode, condition: Expr, flow: Flow, *, holds: bool) -> Summary:
-    """Return the summary of one iteration if a condition holds, or if it does not."""
+    """Return the summary of an iteration in which a condition is true, or false."""
 
     def chosen(line: Line) -> tuple[Line, ...]:
         if not isinstance(line, If) or line.name:
@@ -305,7 +303,7 @@ def _do(loop: FlowNode) -> Do:
 
 
 class _Conflicts:
-    """The first conflict of each variable that a loop writes, and what needs no second look."""
+    """The first conflict of each variable that a loop writes, and the private scalars."""
 
     __slots__ = ("conflicts", "items", "privates")
 
@@ -335,7 +333,7 @@ class _Conflicts:
 
 
 def _is_unlike(variable: Variable, flow: Flow, item: Item) -> tuple[bool, bool, bool]:
-    """Return a key by which accesses that most likely conflict with a variable come first."""
+    """Return a sort key that puts the accesses with the most likely conflicts first."""
     names, root = flow.names, item.path.root
     is_other = variable[0] in names.aliases and root not in names.aliases
     is_counter = is_other and root in names.counters
@@ -343,7 +341,7 @@ def _is_unlike(variable: Variable, flow: Flow, item: Item) -> tuple[bool, bool, 
 
 
 def _groups(items: Iterable[Item]) -> dict[Variable, list[Item]]:
-    """Return the accesses by their variables, of those that are alike the first alone."""
+    """Return the accesses by variable; of equivalent accesses, only the first."""
     groups: dict[Variable, dict[tuple[object, ...], Item]] = defaultdict(dict)
     for item in items:
         key = (item.path, item.writes, item.node.around)
@@ -352,7 +350,7 @@ def _groups(items: Iterable[Item]) -> dict[Variable, list[Item]]:
 
 
 def loop_variant(loop: FlowNode, flow: Flow) -> frozenset[Variable]:
-    """Return what may have other values in other iterations of a loop."""
+    """Return the variables that may have other values in other iterations of a loop."""
     written = flow.written(loop)
     shared = [one for one in written if flow.names.is_shared(one)]
     if not shared:
@@ -367,7 +365,10 @@ def loop_variant(loop: FlowNode, flow: Flow) -> frozenset[Variable]:
 
 
 def _is_private_scalar(variable: Variable, writes: list[Item], loop: FlowNode, flow: Flow) -> bool:
-    """Return whether each iteration sets a plain variable before it reads it, for itself alone."""
+    """Return whether a scalar is private: each iteration sets it before reading it.
+
+    It must not be read after the loop.
+    """
     return (
         len(variable) == 1
         and not flow.names.is_shared(variable)
@@ -379,7 +380,7 @@ def _is_private_scalar(variable: Variable, writes: list[Item], loop: FlowNode, f
 
 
 def is_own_array(variable: Variable, loop: FlowNode, flow: Flow) -> bool:
-    """Return whether each iteration may have an array of its own."""
+    """Return whether an array can be private to each iteration."""
     names = flow.names
     declared = names.declaration(variable)
     if len(variable) > 1 or declared is None or not declared.shape:
@@ -404,7 +405,7 @@ def _is_conditional(node: FlowNode) -> bool:
 
 
 def check_nodes_understood(nodes: Iterable[FlowNode], flow: Flow) -> Reasons:
-    """Return what in some statements may do anything (T052)."""
+    """Return the problems of statements whose effects are not known (T052)."""
     return tuple(dict.fromkeys(_unknown(nodes, flow)))
 
 
@@ -414,7 +415,7 @@ def _unknown(nodes: Iterable[FlowNode], flow: Flow) -> Iterator[Diagnostic]:
 
 
 def _not_understood(line: Line, names: RoutineNames) -> Reasons:
-    """Return what a statement itself may do that is not known."""
+    """Return the problems of one statement whose effects are not known."""
     name = names.code.name
     associated = associated_lines(line, names)
     alone = (line,) if associated is None else associated
@@ -442,7 +443,7 @@ _UNKNOWN_HINT = (
 
 
 def _of_threads(loop: FlowNode, items: Iterable[Item], flow: Flow) -> Iterator[Diagnostic]:
-    """Yield the variables in a loop of which each thread has a copy of its own (T062)."""
+    """Yield problems for variables of which each thread has a copy, `threadprivate` (T062)."""
     for name in sorted({item.path.root for item in items} & flow.names.threadprivate):
         yield Diagnostic(
             "T062",
@@ -453,7 +454,7 @@ def _of_threads(loop: FlowNode, items: Iterable[Item], flow: Flow) -> Iterator[D
 
 
 def _changed_bounds(loop: FlowNode, sharing: _Sharing, flow: Flow) -> Iterator[Diagnostic]:
-    """Yield the variables in the bounds of a loop that a clause of the loop has to name (T062)."""
+    """Yield problems for variables in the loop bounds that would need a clause (T062)."""
     assert isinstance(loop.line, Do)
     named = sharing.private | sharing.first | sharing.last | {_counter(loop)}
     named.update(one.name for one in sharing.reductions)
@@ -470,7 +471,7 @@ def _changed_bounds(loop: FlowNode, sharing: _Sharing, flow: Flow) -> Iterator[D
 
 
 def _is_word(conflict: Conflict, flow: Flow) -> bool:
-    """Return whether a conflict is of an undeclared word of a statement that is not understood."""
+    """Return whether a conflict concerns an undeclared name in an unknown statement."""
     for item in (conflict.first, conflict.second):
         line = item.node.line
         unknown = associated_lines(line, flow.names) is None and any(unknown_lines((line,)))
@@ -480,7 +481,7 @@ def _is_word(conflict: Conflict, flow: Flow) -> bool:
 
 
 def _early_ends(loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
-    """Yield the statements that end a loop before its last iteration (T062)."""
+    """Yield problems for statements that end a loop before its last iteration (T062)."""
     for node in flow.inside(loop):
         leaves = isinstance(node.line, Stop) or any(
             target < loop.number or jump == ("exit", loop.number)
@@ -499,6 +500,12 @@ def _reason(conflict: Conflict, loop: FlowNode, flow: Flow) -> Diagnostic:
     first, second = conflict.first, conflict.second
     variable = first.variable
     if not first.path.subscripts and not has_shape(variable[0], flow):
+        if flow.names.may_be_absent(variable[0]) and not touches_any(
+            variable, flow.body(loop).exposed
+        ):
+            message = f"'{variable[0]}' may be absent, so threads cannot have copies of it."
+            hint = f"Use a local variable instead of '{variable[0]}' in the loop."
+            return Diagnostic("T062", message, place_of_access(first), hint=hint)
         return scalar_reason(loop, "%".join(variable), (first, second), None)
     return element_reason(loop, first, second, flow.names.aliases)
 
@@ -506,7 +513,7 @@ def _reason(conflict: Conflict, loop: FlowNode, flow: Flow) -> Diagnostic:
 def element_reason(
     loop: FlowNode, first: Item, second: Item, aliases: frozenset[str] = frozenset()
 ) -> Diagnostic:
-    """Return that two accesses may touch the same elements in different iterations (T062)."""
+    """Return the diagnostic for two accesses that may overlap in different iterations (T062)."""
     one, other = str(first.access.path), str(second.access.path)
     name = "%".join(first.variable)
     related = place_of_access(second)
@@ -525,7 +532,7 @@ def element_reason(
 
 
 def rounded_reason(loop: FlowNode, reduction: LoopReduction) -> Diagnostic:
-    """Return that another order of iterations changes a reduction by rounding (T062)."""
+    """Return the diagnostic for a reduction whose rounding depends on the order (T062)."""
     return Diagnostic(
         "T062",
         f"Another order of the iterations of the loop over '{_counter(loop)}' rounds"
@@ -538,7 +545,7 @@ def rounded_reason(loop: FlowNode, reduction: LoopReduction) -> Diagnostic:
 def scalar_reason(
     loop: FlowNode, name: str, pair: tuple[Item, ...], place: Span | None
 ) -> Diagnostic:
-    """Return that a variable goes from one iteration to another, or out of the loop (T062)."""
+    """Return the diagnostic for a scalar whose value is used outside its iteration (T062)."""
     places = [(item, place_of_access(item)) for item in pair]
     related = tuple(
         Related(span, f"'{item.access.path}' is {'written' if item.writes else 'read'} here")

@@ -1,8 +1,8 @@
 """Implications of inequalities between integer polynomials.
 
-`NonNegativePolynomials` are polynomials whose values are not negative, as `stop - i` in a loop up
-to `stop`. Whether another follows from them is found by cancelling its terms, one after the other,
-against multiples of facts; what needs more than a few of them is not found, which is never wrong.
+`NonNegativePolynomials` are polynomials with nonnegative values, such as `stop - i` in a loop up to
+`stop`. To prove another inequality, the search cancels its terms one by one against multiples of
+these facts. The number of steps is limited; a proof that needs more is not found, which is safe.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST_TRIALS = 400
 
 @dataclass(frozen=True, slots=True)
 class NonNegativePolynomials:
-    """Polynomials whose values are known not to be negative."""
+    """Polynomials whose values are known to be nonnegative."""
 
     known: tuple[Polynomial, ...] = ()
 
@@ -29,16 +29,16 @@ class NonNegativePolynomials:
         return NonNegativePolynomials((*self.known, *more))
 
     def and_zero(self, zeros: Iterable[Polynomial]) -> NonNegativePolynomials:
-        """Return these facts and that `zeros` are 0."""
+        """Return these facts and the facts that `zeros` are 0."""
         both = ((zero, constant_polynomial(0).minus(zero)) for zero in zeros)
         return self.and_these(one for pair in both for one in pair)
 
     def imply(self, wanted: Polynomial) -> bool:
-        """Return whether `wanted` is certainly not negative."""
+        """Return whether `wanted` is provably nonnegative."""
         return _Search(self.known).follows(wanted, _MOST_FACTS_USED)
 
     def exclude_zero(self, value: Polynomial) -> bool:
-        """Return whether `value` is certainly not 0."""
+        """Return whether `value` is provably nonzero."""
         if value.known is not None:
             return value.known != 0
         if not may_be_zero(value):
@@ -48,13 +48,13 @@ class NonNegativePolynomials:
 
 
 def may_be_zero(value: Polynomial) -> bool:
-    """Return whether the common divisor of the factors allows the value 0."""
+    """Return whether the common divisor of the coefficients allows the value 0."""
     divisor = reduce(gcd, (factor for term, factor in value.factors.items() if term), 0)
     return divisor == 0 or value.factors.get((), 0) % divisor == 0
 
 
 class _Search:
-    """A search for a sum of multiples of facts that a polynomial is not smaller than."""
+    """A search for multiples of facts whose sum is at most a given polynomial."""
 
     __slots__ = ("_facts", "_trials")
 
@@ -63,7 +63,7 @@ class _Search:
         self._trials = _MOST_TRIALS
 
     def follows(self, wanted: Polynomial, depth: int) -> bool:
-        """Return whether `wanted`, minus multiples of at most `depth` facts, is not negative."""
+        """Return whether `wanted`, minus multiples of at most `depth` facts, is nonnegative."""
         value = wanted.known
         if value is not None:
             return value >= 0
@@ -77,7 +77,7 @@ class _Search:
         return any(self.follows(rest, depth - 1) for rest in self._without(wanted, term, factor))
 
     def _without(self, wanted: Polynomial, term: Monomial, factor: int) -> Iterator[Polynomial]:
-        """Yield multiples of `wanted`, minus multiples of facts, in which `term` is gone."""
+        """Yield multiples of `wanted`, minus multiples of facts, without the term `term`."""
         for fact in self._facts:
             other = fact.factors.get(term, 0)
             if other * factor > 0:

@@ -1,16 +1,16 @@
 """Consistency checks of a kernel's subroutine against its metadata.
 
-Exchanges, colouring and statement order are planned from metadata, so that a body which does more
-than its metadata declare computes wrong values elsewhere and later. This module compares the
+Exchanges, colouring and statement order are planned from metadata. A body that does more than its
+metadata declare therefore computes wrong values in other places. This module compares the
 statements of a body with the metadata:
 
-* an argument that is only read must not be assigned, and one that is written should be assigned;
-* the previous value of an argument that is only written must not be read;
-* on a grid, a kernel reads neighbours only where its metadata declare a stencil, and writes only
-  to its own point. A subscript that goes through a scalar, as `jiv = j + 1`, counts.
+- A read-only argument must not be assigned, and a written argument should be assigned.
+- The previous value of a write-only argument must not be read.
+- On a grid, a kernel reads neighbours only if its metadata declare a stencil, and writes only to
+  its own point. A subscript through a scalar, such as `jiv = j + 1`, is resolved.
 
-Only certain violations are reported. The checks skip statements that are not understood, procedures
-that are called and subscripts that are not a point at a known distance.
+Only certain violations are reported. Statements that are not understood, called procedures, and
+subscripts at an unknown distance from the point are skipped.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _DATA = frozenset(
         Role.GRID_PROPERTY,
     }
 )
-"""What an argument of the metadata becomes in the subroutine; the rest describes it."""
+"""The dummy arguments that contain data; all others describe these data."""
 
 _HERE = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class _CertainAccess:
-    """An access to an argument that certainly is one, in the statement at `place`."""
+    """A certain access to an argument, in the statement at `place`."""
 
     access: MemoryAccess
     place: Span | None
@@ -65,7 +65,7 @@ class _CertainAccess:
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
-    """An argument of the metadata with the dummies that it is passed as, in lower case."""
+    """An argument of the metadata, with the names of its dummy arguments in lower case."""
 
     described: KernelArg
     names: tuple[str, ...]
@@ -74,10 +74,10 @@ class _Argument:
 def check_against_metadata(
     kernel: Kernel, code: Routine, wanted: tuple[Dummy, ...]
 ) -> tuple[Diagnostic, ...]:
-    """Return where the statements of `code` contradict the metadata of `kernel`.
+    """Return the contradictions between the statements of `code` and the kernel's metadata.
 
-    `wanted` are the dummies that the metadata asks for. Nothing is compared where the subroutine
-    has another number of them, or where it is empty, as a stub is.
+    `wanted` are the dummy arguments that the metadata require. There are no diagnostics if the
+    subroutine has another number of them, or if it is an empty stub.
     """
     is_stub = all(isinstance(line, un.Blank | un.Comment | un.DirectiveLine) for line in code.body)
     if is_stub or len(wanted) != len(code.dummies):
@@ -103,9 +103,9 @@ def _arguments(kernel: Kernel, code: Routine, wanted: tuple[Dummy, ...]) -> Iter
 
 
 def _certain(flow: Flow) -> Iterator[_CertainAccess]:
-    """Yield the accesses of statements that do nothing but what can be seen, in their order.
+    """Yield the accesses of statements whose effects are known, in source order.
 
-    What a procedure that is not known may read or change is left out with its statement.
+    A statement that calls an unknown procedure is skipped.
     """
     for node in flow.nodes:
         for part, place in _parts(node.line):
@@ -115,7 +115,7 @@ def _certain(flow: Flow) -> Iterator[_CertainAccess]:
 
 
 def _parts(line: un.Line) -> Iterator[tuple[un.Line, Span | None]]:
-    """Yield the statement, each condition of a choice on its own, with its place."""
+    """Yield a statement with its position; each branch of an `if` separately."""
     match line:
         case un.If():
             for branch in line.branches:
@@ -125,7 +125,7 @@ def _parts(line: un.Line) -> Iterator[tuple[un.Line, Span | None]]:
 
 
 def _shallow(line: un.Line) -> tuple[un.Line, ...]:
-    """Return the statement without those inside of it."""
+    """Return the statement without nested statements."""
     match line:
         case un.If((branch,)):
             return (un.If((un.Branch(branch.condition, ()),)),)
@@ -138,14 +138,14 @@ def _shallow(line: un.Line) -> tuple[un.Line, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _KernelCheck:
-    """One kernel, its subroutine, and what that certainly does."""
+    """The checks of one kernel: its subroutine, and the certain accesses of that."""
 
     kernel: Kernel
     code: Routine
     seen: tuple[_CertainAccess, ...]
 
     def of(self, argument: _Argument) -> Iterator[Diagnostic]:
-        """Yield what is wrong with the accesses to one argument."""
+        """Yield the problems of the accesses to one argument."""
         access = argument.described.access
         if access is Access.READ:
             yield from self._assigned(argument)
@@ -182,7 +182,7 @@ class _KernelCheck:
         yield replace(problem, severity=Severity.WARNING)
 
     def _asked_before(self, argument: _Argument) -> Iterator[Diagnostic]:
-        """Yield the reads of what is only written, in front of all that might write it."""
+        """Yield a problem for each write-only dummy argument that is certainly read first."""
         unclear = _unclear_names(self.code)
         for name in argument.names:
             found = next((item for item in self.seen if item.access.root == name), None)
@@ -200,7 +200,7 @@ class _KernelCheck:
             yield replace(problem, severity=Severity.ERROR if grid else Severity.WARNING)
 
     def _elsewhere(self, argument: _Argument) -> Iterator[Diagnostic]:
-        """Yield the points that an access goes to and the metadata does not name."""
+        """Yield a problem for each accessed point that the metadata do not declare."""
         stencil = argument.described.stencil
         named = stencil.offsets if isinstance(stencil, GridStencil) else ()
         told: set[tuple[bool, tuple[int, int]]] = set()
@@ -232,7 +232,7 @@ class _KernelCheck:
         return self._problem("M207", argument, message, item.place, hint=hint)
 
     def _point(self, access: MemoryAccess) -> tuple[int, int] | None:
-        """Return how far from the kernel's own point an access goes, None if that is not known."""
+        """Return the distance of an access from the kernel's own point, None if unknown."""
         subscripts = access.path.subscripts
         if len(subscripts) != len(_HERE):
             return None
@@ -243,7 +243,7 @@ class _KernelCheck:
         return None if east is None or north is None else (east, north)
 
     def _first(self, argument: _Argument, *, writes: bool) -> Iterator[_CertainAccess]:
-        """Yield the first such access to each dummy of an argument."""
+        """Yield the first read, or with `writes` the first write, of each dummy argument."""
         found: Mapping[str, _CertainAccess] = {
             item.access.root: item
             for item in reversed(self.seen)
@@ -265,7 +265,7 @@ class _KernelCheck:
 
 
 def _unclear_names(code: Routine) -> frozenset[str]:
-    """Return what statements that may do anything name, or pass to procedures."""
+    """Return the names in statements with unknown effects."""
     names = RoutineNames(code)
     found: set[str] = set(code.internal.names) if code.internal else set()
     for line in walk_lines(code.body):
@@ -284,7 +284,7 @@ def _distance(subscript: Expr, own: str) -> int | None:
 
 
 def _direction(point: tuple[int, int]) -> str:
-    """Return a distance in words: `1 to the east and 2 to the north`."""
+    """Return a distance in words, such as `1 to the north and 2 to the east`."""
     east, north = point
     words = [(north, "north", "south"), (east, "east", "west")]
     return " and ".join(

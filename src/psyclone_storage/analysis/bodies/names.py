@@ -1,7 +1,7 @@
-"""Names in a routine (variables, components, functions) and data that they may share.
+"""Names in a routine (variables, components, functions), and possible aliasing.
 
-A component is known if the definition of its type is available. An unknown name is assumed to be
-the worst case: a function with any effect, or a pointer.
+A component is known if the definition of its type is available. For an unknown name, the worst case
+is assumed: a function with arbitrary effects, or a pointer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTI
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
 _THREADPRIVATE = regex(r"!\$omp\s+threadprivate\s*\((?P<names>[^)]*)\)", re.IGNORECASE)
 _ANY_COMPONENT = "*"
-"""The key of a component that a variable of an unknown type may have."""
+"""The key that represents any component of a variable of unknown type."""
 _NAME_AND_BRACKET = regex(r"\b(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
 _ATTRIBUTES = frozenset(
     {
@@ -47,9 +47,9 @@ _ATTRIBUTES = frozenset(
 
 @dataclass(frozen=True)
 class RoutineNames:
-    """The names in a routine. It is made once for all questions about the routine's statements.
+    """The names in a routine, created once for all queries about its statements.
 
-    `assumed` are promises about all names in it. `dofmaps` are arrays whose columns share no dof.
+    `assumed` are promises about all names. `dofmaps` are arrays whose columns have no common dof.
     """
 
     code: Routine
@@ -58,16 +58,19 @@ class RoutineNames:
 
     @property
     def distinct_pointers(self) -> bool:
-        """True if pointer components with different names do not alias."""
+        """True if pointer components with different names never alias."""
         return FactKind.DISTINCT_POINTERS in self.assumed
 
     @cached_property
     def known_statements(self) -> dict[tuple[str, int], tuple[un.Line, Any]]:
-        """Answers about single statements, by the question and the statement's identity."""
+        """Cached results for single statements, by query and identity of the statement."""
         return {}
 
     def of_statement(self, line: un.Line, answer: Callable[[un.Line, Self], Answer]) -> Answer:
-        """Return `answer` about the statement itself, which depends on the names alone."""
+        """Return the cached result of `answer` for a statement.
+
+        The result may depend only on the statement and the names.
+        """
         key = (answer.__name__, id(line))
         found = self.known_statements.get(key)
         if found is None:
@@ -76,9 +79,9 @@ class RoutineNames:
         return value
 
     def inherit(self, other: Self) -> None:
-        """Take the answers about statements of a former version of the routine.
+        """Reuse the cached results of an earlier version of the routine.
 
-        They hold if the names have the same meanings in both versions.
+        This has no effect unless the names have the same meanings in both versions.
         """
         same = self.meaning() == other.meaning() and all(
             map(is_, self.code.contained, other.code.contained)
@@ -87,7 +90,7 @@ class RoutineNames:
             self.known_statements.update(other.known_statements)
 
     def meaning(self) -> tuple[object, ...]:
-        """Return what gives names their meanings, except for the procedures inside."""
+        """Return an object that determines the meanings of names, except internal procedures."""
         code = self.code
         procedure = (code.dummies, code.result, code.prefix, len(code.contained))
         marked = (self.aliases, self.unclear, self.assigned, self._sectioned)
@@ -95,25 +98,25 @@ class RoutineNames:
 
     @cached_property
     def imported(self) -> dict[str, un.Declare]:
-        """The variables of other modules that are known, by their keys here."""
+        """The known variables imported from other modules, by their local keys."""
         return {item.key: declaration_of(item) for item in self.code.module.variables}
 
     @cached_property
     def structures(self) -> dict[tuple[str, str], Structure]:
-        """The derived types that are known, by their modules and names."""
+        """The known derived types, by module and name."""
         return {(item.module, item.name): item for item in self.code.module.structures}
 
     @cached_property
     def procedures(self) -> dict[str, Procedure]:
-        """The procedures of the routine's own module."""
+        """The procedures of the routine's module."""
         return {item.name: item for item in self.code.module.procedures}
 
     @cached_property
     def aliases(self) -> frozenset[str]:
-        """Names that denote different things in different places of the routine.
+        """Names that may denote different data in different places of the routine.
 
-        They are the names of `associate` and `select type`, those that a block declares again, and
-        those that a storage association joins with others.
+        They are the names in `associate` and `select type`, those redeclared in a block, and those
+        in `equivalence` and `common` statements.
         """
         found: set[str] = set()
         for line in walk_lines(self.code.body):
@@ -132,7 +135,7 @@ class RoutineNames:
 
     @cached_property
     def unclear(self) -> frozenset[str]:
-        """The names to which statements may give attributes that their declarations do not have."""
+        """The names that may have attributes from separate statements, such as `target :: a`."""
         module = (
             item
             for item in _opaque(self.code.module.declarations)
@@ -158,15 +161,15 @@ class RoutineNames:
 
     @cached_property
     def counters(self) -> frozenset[str]:
-        """The names of the counters of loops."""
+        """The names of loop counters."""
         lines = walk_lines(self.code.body)
         return frozenset(line.variable.key for line in lines if isinstance(line, un.Do))
 
     @cached_property
     def _keeps(self) -> bool:
-        """True if a `save` without names keeps the values of all variables of the routine.
+        """True if a `save` statement without names applies to all variables of the routine.
 
-        The names of other statements that keep values are `unclear`.
+        The names in other statements that imply `save` are in `unclear`.
         """
         return any(_SAVE_ALL.search(item.text) for item in _opaque(self.code.declarations))
 
@@ -182,7 +185,7 @@ class RoutineNames:
 
     @cached_property
     def statement_functions(self) -> dict[str, frozenset[str]]:
-        """The statement functions that call nothing unknown, with the variables that they read."""
+        """The statement functions without unknown calls, with the variables that they read."""
         found: dict[str, frozenset[str]] = {}
         for item in _opaque(self.code.declarations):
             head = STATEMENT_FUNCTION.match(item.text)
@@ -207,7 +210,7 @@ class RoutineNames:
         return function in HARMLESS and known and function not in self.procedures
 
     def declaration(self, variable: Variable) -> un.Declare | None:
-        """Return the declaration of a variable or component, None where it is not at hand."""
+        """Return the declaration of a variable or component, None if it is not available."""
         root, *components = variable
         found = self._root(root)
         for key in components:
@@ -218,7 +221,7 @@ class RoutineNames:
         return found
 
     def _components(self, kind: DerivedType) -> tuple[un.Declare, ...]:
-        """Return the components of a derived type, those that are known."""
+        """Return the known components of a derived type."""
         own = self.structures.get((key_of(kind.module or ""), kind.name))
         if own is not None:
             return own.components
@@ -234,9 +237,9 @@ class RoutineNames:
         return found
 
     def is_local(self, key: str) -> bool:
-        """Return whether the lifetime of a variable ends with a call of the routine.
+        """Return whether the lifetime of a variable ends with each call of the routine.
 
-        Dummies of the routine and results of functions are excluded.
+        Dummy arguments and function results are excluded.
         """
         declared = self.code.declared(key)
         if declared is None or key in self._visible or key in self.unclear or self._keeps:
@@ -250,16 +253,15 @@ class RoutineNames:
 
     @cached_property
     def _visible(self) -> frozenset[str]:
-        """The variables whose values a caller gives or gets: dummies and a function's result."""
+        """The variables that a caller can access: dummy arguments and a function's result."""
         return frozenset((*self.code.dummy_keys, key_of(self.code.result)))
 
     # ------------------------------------------------------------------------ functions
 
     def function_called(self, brackets: ex.Index) -> str | None:
-        """Return the function that `brackets` call, by its name, None if they are subscripts.
+        """Return the name of the function that `brackets` call, None if they are subscripts.
 
-        An undeclared name is taken for a function unless something is assigned to it in the
-        routine.
+        An undeclared name counts as a function unless the routine assigns to it.
         """
         base = path_of(brackets.base)
         if base is None or isinstance(
@@ -288,7 +290,7 @@ class RoutineNames:
 
     @cached_property
     def _sectioned(self) -> frozenset[Variable]:
-        """The components with a range in brackets, which cannot be functions."""
+        """The components with a range in parentheses, which cannot be functions."""
         parts = (
             part
             for line in walk_lines(self.code.body)
@@ -300,14 +302,14 @@ class RoutineNames:
         return frozenset(path.variable for path in paths if path is not None)
 
     def _is_of_unknown_type(self, variable: Variable) -> bool:
-        """Return whether the definition of the type that has a component is not at hand."""
+        """Return whether a component belongs to a type without an available definition."""
         holder = self.declaration(variable[:-1])
         if holder is None:
             return len(variable) == 2 or self._is_of_unknown_type(variable[:-1])
         return isinstance(holder.type, DerivedType) and not self._components(holder.type)
 
     def is_harmless(self, function: str) -> bool:
-        """Return whether a function changes nothing."""
+        """Return whether a function is known to have no side effects."""
         if function in self.statement_functions:
             return True
         own = self.procedures.get(function)
@@ -316,10 +318,10 @@ class RoutineNames:
         return function in HARMLESS and self.code.symbol(function).origin is ex.Origin.INTRINSIC
 
     def read_by(self, procedure: str) -> frozenset[str]:
-        """Return the names, none of them local, that a pure procedure of the module may read.
+        """Return the non-local names that a pure procedure of the module may read.
 
-        A procedure with imports may know a variable of another module by another name. Then it may
-        read each variable that the routine imports.
+        A procedure with imports may use another name for a variable of another module. In this
+        case, it may read all variables that the routine imports.
         """
         found: set[str] = set()
         done: set[str] = set()
@@ -336,7 +338,7 @@ class RoutineNames:
 
     @cached_property
     def _entities(self) -> dict[str, tuple[str, str]]:
-        """The modules, and the names there, of what the routine takes from modules, by its keys."""
+        """Module and original name of each entity that the routine imports, by local key."""
         code = self.code
         own = (*code.declarations, *code.module.declarations)
         known = {item.key for item in own if isinstance(item, un.Declare)}
@@ -345,7 +347,7 @@ class RoutineNames:
 
     @cached_property
     def threadprivate(self) -> frozenset[str]:
-        """The variables of which each thread of OpenMP has a copy for the whole program."""
+        """The `threadprivate` variables of OpenMP, of which each thread has its own copy."""
         texts = [f"!${line.text}" for line in self.code.directives]
         here = frozenset(map(key_of, _listed(" ".join(texts))))
         outer = frozenset(map(key_of, _listed(self.code.module.place.text)))
@@ -353,14 +355,14 @@ class RoutineNames:
         return here | (outer & self.code.module.declared.keys()) - hidden
 
     def may_be_absent(self, key: str) -> bool:
-        """Return whether a variable is an optional dummy, which no data clause may name."""
+        """Return whether a variable is an optional dummy argument, not allowed in data clauses."""
         declared = self.code.declared(key)
         return declared is not None and "optional" in declared.words
 
     def may_be_changed(self, variable: Variable) -> bool:
         """Return whether a procedure may change a variable that is passed to it.
 
-        An argument with `intent(in)` and a constant have their values as long as the routine runs.
+        Arguments with `intent(in)` and constants do not change during a call of the routine.
         """
         declared = None if variable[0] in self.unclear else self.code.declared(variable[0])
         if declared is None or not self._has_no_pointers(variable):
@@ -380,13 +382,14 @@ class RoutineNames:
 
     @cached_property
     def typing(self) -> Typing:
-        """The types of expressions of the routine."""
+        """The types of expressions in the routine."""
         return Typing(self.code.symbol, self.code.structure)
 
     def is_intrinsic(self, call: ProcedureCall) -> bool:
-        """Return whether an operation that procedures may define is certainly intrinsic.
+        """Return whether an operation that could be user-defined is certainly intrinsic.
 
-        It is an assignment of a derived type of the routine's own module, which defines none.
+        This is an assignment of a derived type of the routine's module, which defines no
+        assignment.
         """
         if not isinstance(call.procedure, ex.Name) or call.procedure.key != ASSIGNMENT:
             return False
@@ -400,9 +403,9 @@ class RoutineNames:
         )
 
     def pointer_components(self, variable: Variable) -> Iterator[Variable]:
-        """Yield the pointers among the components of a variable, by their keys.
+        """Yield the pointer components of a variable, by their keys.
 
-        An object of an unknown type may have any components.
+        An object of an unknown type may have arbitrary pointer components.
         """
         declared = self.declaration(variable)
         if declared is None:
@@ -427,7 +430,7 @@ class RoutineNames:
     # ------------------------------------------------------------------------ shared data
 
     def may_share(self, first: Variable, second: Variable) -> bool:
-        """Return whether two variables, as components of two roots, may hold the same data."""
+        """Return whether two variables or components may overlap in memory."""
         if share_data(first, second):
             return True
         if {first[0], second[0]} & self.aliases:
@@ -444,18 +447,18 @@ class RoutineNames:
         return not self._differ_in_type(first, second)
 
     def is_same(self, first: str, second: str) -> bool:
-        """Return whether two names denote one variable, perhaps of another module."""
+        """Return whether two names denote the same variable, possibly in another module."""
         entity = self._entities.get(first)
         return first == second or (entity is not None and entity == self._entities.get(second))
 
     def _may_be_one_target(self, first: Variable, second: Variable) -> bool:
-        """Return whether a caller may pass one target as two variables, or one that it shares."""
+        """Return whether two variables may be the same target, because of argument passing."""
         roots = first[0], second[0]
         own = [key for key in roots if self.code.declared(key) is not None]
         return bool(own) and roots[0] != roots[1] and all(map(self._may_be_another_target, own))
 
     def _may_be_another_target(self, key: str) -> bool:
-        """Return whether the language allows that a variable of the routine aliases a target."""
+        """Return whether a variable of the routine may legally alias a target."""
         declared = self.code.declared(key)
         if declared is None or key not in self.code.dummy_keys:
             return False
@@ -465,7 +468,7 @@ class RoutineNames:
         return all(isinstance(one, ex.Range) and one.upper is None for one in declared.shape)
 
     def _ways(self, variable: Variable) -> frozenset[str]:
-        """Return in which way a variable may share data: `pointer`, `target`, both or none."""
+        """Return how a variable may be aliased: `pointer`, `target`, both or neither."""
         if variable not in self._known_ways:
             self._known_ways[variable] = self._found_ways(variable)
         return self._known_ways[variable]
@@ -488,27 +491,27 @@ class RoutineNames:
         return frozenset(words & _SHARED)
 
     def _promised_distinct(self, first: Variable, second: Variable) -> bool:
-        """Return whether two have components of different names, whose pointers do not alias."""
+        """Return whether two variables are distinct by promise: components with other names."""
         one, other = (variable[1:] or variable for variable in (first, second))
         is_apart = one[-1] not in other and other[-1] not in one
         return self.distinct_pointers and len(first) + len(second) > 2 and is_apart
 
     def is_pointer(self, variable: Variable) -> bool:
-        """Return whether a variable or component may itself be a pointer that aliases another."""
+        """Return whether a variable or component may be a pointer."""
         declared = self.declaration(variable)
         if declared is None or (len(variable) == 1 and variable[0] in self.unclear):
             return True
         return "pointer" in declared.words
 
     def is_shared(self, variable: Variable) -> bool:
-        """Return whether a pointer may alias a variable, or the variable is a pointer."""
+        """Return whether a variable may be aliased by a pointer, or is one."""
         return bool(self._ways(variable)) or variable[0] in self.aliases
 
     def _differ_in_type(self, first: Variable, second: Variable) -> bool:
         types = [item.type for item in map(self.declaration, (first, second)) if item]
         kinds = {item.intrinsic for item in types if isinstance(item, ScalarType)}
         if kinds == {Intrinsic.REAL, Intrinsic.COMPLEX}:
-            return False  # a pointer may alias a part of complex numbers
+            return False  # a pointer may alias the real or imaginary part of complex numbers
         return len(types) == 2 and len(kinds) == 2
 
 

@@ -1,9 +1,9 @@
-"""Footprints of the loops of a subroutine, by its statements.
+"""Footprints of the loops of a subroutine, from its statements.
 
-Two accesses depend on each other if a pair of iterations touches the same data. What cannot be told
-counts as a dependence, so that it is refused (PSyclone misses `jiv = j + 1; a(jiv)`).
-`dependence_tests` decides which accesses touch the same data, `independence` whether iterations may
-run at the same time.
+Two accesses depend on each other if they may overlap in a pair of iterations. An undecidable case
+counts as a dependence, so that the transformation is rejected (PSyclone misses `jiv = j + 1;
+a(jiv)`). The module `dependence_tests` decides which accesses overlap, `independence` whether
+iterations may run concurrently.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from psyclone_storage.analysis.bodies.reductions import reduction_of
 from psyclone_storage.analysis.footprints import NO_ASSERTIONS, Reasons, UserAssertions
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
-from psyclone_storage.ir.expr import Expr, same, whole, whole_number
-from psyclone_storage.ir.loops import following_loop
+from psyclone_storage.ir.expr import whole_number
+from psyclone_storage.ir.loops import bounds_of_loop, following_loop, have_same_bounds
 from psyclone_storage.ir.nests import inner_loop
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.paths import Variable
@@ -39,7 +39,7 @@ from psyclone_storage.ir.unit import Do
 
 @dataclass(frozen=True, slots=True)
 class CodeFootprint:
-    """The footprint of a loop of a subroutine, by its statements (T052, T062, T063)."""
+    """The footprint of a loop of a subroutine, from its statements (T052, T062, T063)."""
 
     flow: Flow
     loop: FlowNode
@@ -47,21 +47,21 @@ class CodeFootprint:
 
     @property
     def line(self) -> Do:
-        """The loop's statement."""
+        """The loop statement."""
         assert isinstance(self.loop.line, Do)
         return self.loop.line
 
     @property
     def inner(self) -> CodeFootprint | None:
-        """The loop that is all of the body, except for comments."""
+        """The inner loop, if it is the only statement of the body except for comments."""
         node = inner_node(self.loop, self.flow)
         return None if node is None else replace(self, loop=node)
 
     @property
     def following(self) -> CodeFootprint | None:
-        """The loop right after this one, if it has the same bounds."""
+        """The loop directly after this one, if it has the same bounds."""
         line = following_loop(self.flow.code, self.line)
-        if line is None or not _same_bounds(self.line, line):
+        if line is None or not have_same_bounds(self.line, line):
             return None
         node = next(
             one
@@ -71,26 +71,25 @@ class CodeFootprint:
         return replace(self, loop=node)
 
     def check_nested(self) -> Reasons:
-        """Return why the body is not exactly one loop."""
+        """Return a diagnostic unless the body is exactly one loop."""
         if inner_node(self.loop, self.flow) is not None:
             return ()
         message = f"The loop over '{counter(self.loop)}' holds more than one loop, or none."
         return (Diagnostic("T063", message, place_of_line(self.line)),)
 
     def check_known(self) -> Reasons:
-        """Return which statements may touch anything or jump out of the loop."""
+        """Return the statements with unknown effects and those that may leave the loop."""
         return check_plain(self.loop, self.flow)
 
     def check_bounds(self) -> Reasons:
-        """Return why the bounds of the loop and the inner loop may change between iterations."""
+        """Return reasons why the bounds of this or the inner loop may change between iterations."""
         inner = inner_node(self.loop, self.flow)
         return () if inner is None else tuple(_bounds_depend(self.loop, inner, self.flow))
 
     def check_order(self) -> Reasons:
-        """Return what another order of the iterations of the loop and the inner loop changes.
+        """Return the dependences that prevent exchanging this loop with the inner loop.
 
-        If sums may be rounded in another order, elements to which the loops only add are not
-        reported.
+        If sums may be rounded in another order, sum reductions are not reported.
         """
         inner = inner_node(self.loop, self.flow)
         if inner is None:
@@ -99,11 +98,11 @@ class CodeFootprint:
         return (*self._carried(), *left, *self._reversed(inner))
 
     def check_strips(self) -> Reasons:
-        """Return why the loop cannot count strips."""
+        """Return reasons why the loop cannot be strip-mined."""
         return tuple(self._against_strips())
 
     def check_alike(self, other: CodeFootprint | None) -> Reasons:
-        """Return why the iterations of the loop and of `other`, which follows it, differ."""
+        """Return reasons why this loop and `other`, after it, cannot have common iterations."""
         place = self.line.place
         if other is None:
             message = f"No loop with the same bounds follows the one over '{_text(self)}'."
@@ -115,7 +114,7 @@ class CodeFootprint:
         return ()
 
     def check_ahead(self, other: CodeFootprint) -> Reasons:
-        """Return what `other` would touch too early or too late in one loop with this one."""
+        """Return the dependences that fusing this loop with `other` would violate."""
         first, second, flow = self.loop, other.loop, self.flow
         changed = flow.written(first) | flow.written(second)
         return (
@@ -128,11 +127,10 @@ class CodeFootprint:
         )
 
     def check_concurrent(self) -> Reasons:
-        """Return why the iterations must not run at the same time.
+        """Return reasons why the iterations must not run concurrently.
 
-        Variables that each iteration sets before it reads them do not matter, unless something
-        reads what the last iteration has left: a thread has its own. Neither do reductions, except
-        sums and products of real numbers, which are rounded.
+        Variables that can be private do not matter, nor do reductions, except for rounded sums and
+        products of real numbers.
         """
         found = independence_of(self.loop, self.flow)
         if self.assertions.sums:
@@ -152,13 +150,13 @@ class CodeFootprint:
             yield Diagnostic("T063", message, line.place)
 
     def _carried(self) -> Iterator[Diagnostic]:
-        """Yield the plain variables that bring a value from one iteration to the next."""
+        """Yield problems for scalars that transfer a value from one iteration to the next."""
         for variable in sorted(_carried(self.loop, self.flow)):
             if not self._is_reduced(variable):
                 yield _carried_reason(self.loop, variable)
 
     def _reversed(self, inner: FlowNode) -> Iterator[Diagnostic]:
-        """Yield the elements that two iterations touch whose order a swap would change."""
+        """Yield problems for elements whose order of accesses a loop interchange would change."""
         loop, flow = self.loop, self.flow
         tests = DependenceTests(flow, loop, loop_variant(loop, flow))
         found: set[Variable] = set()
@@ -175,7 +173,7 @@ class CodeFootprint:
             yield element_reason(loop, *((first, second) if first.writes else (second, first)))
 
     def _is_reduced(self, variable: Variable) -> bool:
-        """Return whether the loop reduces a variable in a way that has no order."""
+        """Return whether the loop reduces a variable independently of the order."""
         items = self.flow.items_in(self.loop)
         own = [item for item in items if item.path.root == variable[0]]
         found = reduction_of(variable, own, self.flow)
@@ -185,7 +183,7 @@ class CodeFootprint:
 
 
 def footprints_of(code: Routine) -> tuple[CodeFootprint, ...]:
-    """Return the footprints of the loops of `code` in the order of its text."""
+    """Return the footprints of the loops of `code`, in source order."""
     flow = flow_of(code)
     return tuple(CodeFootprint(flow, loop) for loop in flow.loops)
 
@@ -194,16 +192,11 @@ def _text(nest: CodeFootprint) -> str:
     return nest.line.variable.text
 
 
-def _same_bounds(first: Do, second: Do) -> bool:
-    steps = (first.step or whole(1), second.step or whole(1))
-    return same(first.start, second.start) and same(first.stop, second.stop) and same(*steps)
-
-
 # ---------------------------------------------------------------------------- pairs of accesses
 
 
 def _looks_ahead(first: FlowNode, second: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
-    """Yield arrays of which the second loop would touch elements before the first one has."""
+    """Yield arrays whose elements the second loop would access before the first one."""
     written = loop_variant(first, flow) | loop_variant(second, flow)
     tests = DependenceTests(flow, first, written)
     ahead = (IterationOrder(first, second, earlier=True),)
@@ -220,7 +213,7 @@ def _looks_ahead(first: FlowNode, second: FlowNode, flow: Flow) -> Iterator[Diag
 
 
 def _is_plain(item: Item, flow: Flow) -> bool:
-    """Return whether a plain variable is touched, no element of an array and no component."""
+    """Return whether an access is to a plain scalar variable."""
     return not item.path.steps and not has_shape(item.path.root, flow)
 
 
@@ -232,7 +225,7 @@ def _plain(variables: Iterable[Variable], flow: Flow) -> frozenset[Variable]:
 
 
 def _carried(loop: FlowNode, flow: Flow) -> frozenset[Variable]:
-    """Return the plain variables that bring a value from one iteration to the next."""
+    """Return the scalars that transfer a value from one iteration to the next."""
     body = flow.body(loop)
     return _plain(body.written & body.exposed, flow)
 
@@ -253,7 +246,7 @@ def _scalars_between(first: FlowNode, second: FlowNode, flow: Flow) -> frozenset
 
 
 def _left_behind(loop: FlowNode, inner: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
-    """Yield scalars whose last value may be that of another iteration."""
+    """Yield problems for scalars whose final value depends on the order of iterations."""
     body = flow.body(inner)
     counters = {(counter(one),) for one in (loop, inner)}
     unsure = _plain(body.written, flow) - (body.sets or frozenset()) - counters
@@ -273,13 +266,17 @@ def _carried_reason(loop: FlowNode, variable: Variable) -> Diagnostic:
 
 
 def counter(loop: FlowNode) -> str:
-    """Return the key of a loop's counter."""
+    """Return the key of a loop counter."""
+    return _line(loop).variable.key
+
+
+def _line(loop: FlowNode) -> Do:
     assert isinstance(loop.line, Do)
-    return loop.line.variable.key
+    return loop.line
 
 
 def inner_node(loop: FlowNode, flow: Flow) -> FlowNode | None:
-    """Return the loop that is all of the body of `loop`, but for comments."""
+    """Return the inner loop if it is the only statement of `loop` except for comments."""
     assert isinstance(loop.line, Do)
     if inner_loop(loop.line) is None:
         return None
@@ -289,7 +286,7 @@ def inner_node(loop: FlowNode, flow: Flow) -> FlowNode | None:
 
 
 def check_plain(loop: FlowNode, flow: Flow) -> Reasons:
-    """Return what in a loop may do anything, or may go elsewhere (T052)."""
+    """Return the problems of statements with unknown effects or jumps (T052)."""
     irregular = tuple(
         Diagnostic(
             "T052",
@@ -302,23 +299,17 @@ def check_plain(loop: FlowNode, flow: Flow) -> Reasons:
     return tuple(dict.fromkeys((*check_nodes_understood(flow.inside(loop), flow), *irregular)))
 
 
-def _bounds(loop: FlowNode) -> list[Expr]:
-    assert isinstance(loop.line, Do)
-    parts = (loop.line.start, loop.line.stop, loop.line.step)
-    return [part for part in parts if part is not None]
-
-
 def _bounds_depend(loop: FlowNode, inner: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
-    """Yield that the inner loop's bounds are not the same in all iterations (T063)."""
+    """Yield problems for bounds that change between iterations (T063)."""
     changing = _roots(flow.written(loop))
-    for name in sorted(frozenset().union(*map(names_in, _bounds(inner))) & changing):
+    for name in sorted(frozenset().union(*map(names_in, bounds_of_loop(_line(inner)))) & changing):
         message = f"The bounds of the loop over '{counter(inner)}' depend on '{name}'."
         yield Diagnostic("T063", message, place_of_line(inner.line))
     yield from _bounds_change(loop, _roots(flow.body(loop).written))
 
 
 def _bounds_change(loop: FlowNode, changing: frozenset[str]) -> Iterator[Diagnostic]:
-    for name in sorted(frozenset().union(*map(names_in, _bounds(loop))) & changing):
+    for name in sorted(frozenset().union(*map(names_in, bounds_of_loop(_line(loop)))) & changing):
         message = f"The loop over '{counter(loop)}' changes '{name}', which is in its bounds."
         yield Diagnostic("T063", message, place_of_line(loop.line))
 

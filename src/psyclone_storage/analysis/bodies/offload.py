@@ -1,4 +1,4 @@
-"""Regions that run on a device: statements and data that they must not have, and copied data."""
+"""Checks of device regions: unsupported statements and data, and data to copy."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ PlannedBlocks = Mapping[int, un.DirectiveBlock]
 
 
 def check_on_device(nodes: Iterable[FlowNode], flow: Flow) -> Iterator[Diagnostic]:
-    """Yield diagnostics for statements that only the host can run, and data that stay there."""
+    """Yield diagnostics for statements that only the host can execute, and for host-only data."""
     reported: set[str] = set()
     for node in nodes:
         place = place_of_line(node.line)
@@ -73,7 +73,7 @@ def check_on_device(nodes: Iterable[FlowNode], flow: Flow) -> Iterator[Diagnosti
 def called_on_device(
     code: Routine, others: Iterable[Routine], *, is_openacc: bool
 ) -> frozenset[str]:
-    """Return the procedures of the module of `code` that directives compile for a device.
+    """Return the procedures in the module of `code` that directives compile for a device.
 
     `others` are the routines of the file.
     """
@@ -96,7 +96,7 @@ def is_for_device(code: Routine) -> bool:
 
 
 def _may_allocate(line: un.Line, flow: Flow) -> bool:
-    """Return whether an assignment may allocate its variable with another shape."""
+    """Return whether an assignment may reallocate its target."""
     path = path_of(line.target) if isinstance(line, un.Assign) else None
     if not isinstance(line, un.Assign) or path is None or isinstance(line.target, Index):
         return False
@@ -111,7 +111,7 @@ def _may_allocate(line: un.Line, flow: Flow) -> bool:
 
 
 def blocks_in(node: FlowNode, flow: Flow) -> tuple[FlowNode, ...]:
-    """Return the blocks with directives directly in a region."""
+    """Return the blocks with directives that are direct children of a region."""
     return tuple(
         one
         for one in flow.inside(node)
@@ -120,7 +120,7 @@ def blocks_in(node: FlowNode, flow: Flow) -> tuple[FlowNode, ...]:
 
 
 def check_unordered(node: FlowNode, planned: PlannedBlocks, flow: Flow) -> Iterator[Diagnostic]:
-    """Yield diagnostics for blocks of a region whose gangs would have to wait for each other."""
+    """Yield diagnostics for loops of a region whose gangs would need synchronisation."""
     blocks = blocks_in(node, flow)
     for one in blocks:
         block = one.line
@@ -141,14 +141,14 @@ def check_unordered(node: FlowNode, planned: PlannedBlocks, flow: Flow) -> Itera
 def copied_scalars(
     node: FlowNode, block: un.DirectiveBlock, planned: PlannedBlocks, flow: Flow
 ) -> tuple[un.DeviceItem, ...]:
-    """Return the scalars that a region changes for statements after it, except for reductions.
+    """Return the scalars that a region changes for later statements, except for reductions.
 
-    Without a clause a region has its own copies of scalars, which start with the value from before.
-    No statement reads a `firstprivate` variable later, unless it is `lastprivate`, too.
+    By default, a region has private copies of scalars, initialised with the value from before. A
+    `firstprivate` variable is not read later, unless it is `lastprivate`, too.
     """
     combined = {key_of(name) for name, _ in block.reductions}
     found: dict[str, str] = {}
-    for one in blocks_in(node, flow):
+    for one in (node,) if is_serial(node, flow) else blocks_in(node, flow):
         inner = planned.get(one.number)
         copies = set() if inner is None else {*inner.firstprivate} - {*inner.lastprivate}
         own = combined | {key_of(name) for name in copies}
@@ -162,8 +162,23 @@ def copied_scalars(
     return tuple(un.DeviceItem(Name(found[key]), written=True) for key in sorted(found))
 
 
+def is_serial(node: FlowNode, flow: Flow) -> bool:
+    """Return whether one thread of a device runs all statements of a region."""
+    return not any(isinstance(one.line, un.DirectiveBlock) for one in flow.inside(node))
+
+
+def counters_after(node: FlowNode, flow: Flow) -> Iterator[str]:
+    """Yield the counters of the loops in a region that statements after it read.
+
+    OpenMP makes them private in the region.
+    """
+    for loop in flow.inside(node):
+        if isinstance(loop.line, un.Do) and flow.is_read_later(node, (loop.line.variable.key,)):
+            yield loop.line.variable.text
+
+
 def scalars_after(node: FlowNode, planned: PlannedBlocks, flow: Flow) -> frozenset[Variable]:
-    """Return the variables without subscripts that a region changes for the host."""
+    """Return the scalar variables that a region changes for the host."""
     _, written = _touched_on_device(node, planned, flow)
     declared = {one: flow.names.declaration(one) for one in written}
     return frozenset(one for one, item in declared.items() if item is None or not item.shape)
@@ -174,13 +189,13 @@ def scalars_after(node: FlowNode, planned: PlannedBlocks, flow: Flow) -> frozens
 
 @dataclass(frozen=True, slots=True)
 class DeviceData:
-    """Data that the device regions of a block access: `items` by variables, and `problems`."""
+    """Data that the device regions of a block access: `items` by variable, and `problems`."""
 
     items: Mapping[Variable, un.DeviceItem]
     problems: Reasons
 
     def touched(self, variable: Variable, flow: Flow) -> Iterator[un.DeviceItem]:
-        """Yield the items that share data with a variable, or may do so through pointers."""
+        """Yield the items that may overlap with a variable."""
         for own, item in self.items.items():
             if share_data(own, variable) or (
                 flow.names.is_shared(variable) and flow.names.may_share(own, variable)
@@ -189,7 +204,7 @@ class DeviceData:
 
 
 def data_in(node: FlowNode, planned: PlannedBlocks, flow: Flow) -> DeviceData:
-    """Return the data that the device regions in a block access, but for scalars.
+    """Return the non-scalar data that the device regions in a block access.
 
     Regions copy scalars themselves. A structure precedes its allocatable components and pointers.
     """
@@ -214,9 +229,9 @@ def data_in(node: FlowNode, planned: PlannedBlocks, flow: Flow) -> DeviceData:
 
 
 def check_host_statements(node: FlowNode, data: DeviceData, flow: Flow) -> Iterator[Diagnostic]:
-    """Yield diagnostics for statements of the host in a data region that access its data.
+    """Yield diagnostics for host statements in a data region that access its data.
 
-    The host may read data that no region changes. Blocks under `acc update` access any data.
+    The host may read data that no region changes. Blocks with `acc update` may access any data.
     """
     host = [one for one in flow.inside(node) if _is_on_host(one, node, flow)]
     yield from check_nodes_understood(host, flow)
@@ -246,9 +261,9 @@ def check_host_statements(node: FlowNode, data: DeviceData, flow: Flow) -> Itera
 
 
 def updated_items(node: FlowNode, planned: PlannedBlocks, flow: Flow) -> tuple[un.DeviceItem, ...]:
-    """Return the data that the host statements of a block share with the regions around it.
+    """Return the data to update for the host statements of a block in a data region.
 
-    Those that the host changes are `written`.
+    Data that the host changes are marked as `written`.
     """
     around = [flow.node(number) for number in node.around]
     outer = next((one for one in around if _is_data(one.line)), None)
@@ -283,9 +298,9 @@ def _touched_on_device(
 
 
 def _objects_of(variable: Variable, flow: Flow) -> tuple[Variable, ...] | str:
-    """Return the objects in memory that hold a variable, outermost first, or why none can be moved.
+    """Return the memory objects that contain a variable, outermost first, or an error message.
 
-    Nothing is returned for a plain scalar or a constant.
+    The result is empty for a plain scalar or a constant.
     """
     found: list[Variable] = []
     has_shape = False
@@ -313,7 +328,7 @@ def _objects_of(variable: Variable, flow: Flow) -> tuple[Variable, ...] | str:
 
 
 def _clashes(items: Mapping[Variable, un.DeviceItem], flow: Flow) -> Iterator[str]:
-    """Yield why the data of a region cannot be copied next to each other."""
+    """Yield reasons why the data of a region cannot be copied separately."""
     for first, second in combinations(items, 2):
         texts = "%".join(first), "%".join(second)
         nested = is_part_of(second, first) or is_part_of(first, second)

@@ -12,11 +12,11 @@ from psyclone_storage.ir.rewrite import place_of_line
 from psyclone_storage.ir.unit import If, Where
 
 _BETWEEN = regex(r"(?:\s|&[ \t]*(?:![^\n]*)?\n\s*(?:![^\n]*\n\s*)*&?)*")
-"""Blanks, and what goes from one line of a statement to the next."""
+"""Blanks, comments and continuation lines between two characters of a statement."""
 
 
 def place_of_access(item: Item) -> Span | None:
-    """Return where an access is written, its statement if it is not found in that."""
+    """Return the source position of an access, or that of its statement if not found."""
     found = [_found(place, item.access.path, item.writes) for place in _places(item.node)]
     return next((place for place in found if place), place_of_line(item.node.line))
 
@@ -30,7 +30,7 @@ def _places(node: FlowNode) -> list[Span]:
 
 
 def _found(place: Span, path: AccessPath, writes: bool) -> Span | None:
-    """Return the first place of `path` in a statement, for a read after the `=` if it is there."""
+    """Return the position of `path` in a statement: the first one for a write, else the last."""
     text = place.text
     wanted = "".join(str(path).split())
     places = [
@@ -45,7 +45,7 @@ def _found(place: Span, path: AccessPath, writes: bool) -> Span | None:
 
 
 def _end_of(text: str, at: int, wanted: str) -> int | None:
-    """Return where `wanted`, which has no blanks, ends in `text` if it starts at `at`."""
+    """Return the end index of `wanted` in `text` from index `at`, ignoring blanks, or None."""
     for sign in wanted:
         between = _BETWEEN.match(text, at)
         at = between.end() if between else at

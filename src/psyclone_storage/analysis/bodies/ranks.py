@@ -1,6 +1,6 @@
 """Recognition of expressions that are certainly scalars.
 
-A subscript that is an array selects many elements, and an unknown name may be an array.
+An array subscript selects several elements, and an unknown name may be an array.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _OF_BOUNDS = frozenset({"lbound", "ubound"})
 
 
 def is_scalar(expr: ex.Expr, names: RoutineNames) -> bool:
-    """Return whether `expr` is known to be no array."""
+    """Return whether `expr` is known to be a scalar."""
     match expr:
         case ex.Literal():
             return True
@@ -34,7 +34,7 @@ def is_scalar(expr: ex.Expr, names: RoutineNames) -> bool:
 
 
 def _is_scalar_call(function: str, items: tuple[ex.Expr, ...], names: RoutineNames) -> bool:
-    """Return whether a function of the language makes a scalar of its arguments."""
+    """Return whether an intrinsic function returns a scalar for these arguments."""
     if function in ELEMENTAL:
         return all(is_scalar(item, names) for item in items)
     if function in REDUCING:
@@ -45,7 +45,7 @@ def _is_scalar_call(function: str, items: tuple[ex.Expr, ...], names: RoutineNam
 
 
 def _is_scalar_data(path: AccessPath, names: RoutineNames) -> bool:
-    """Return whether a path leads to one element, in each array that it goes through."""
+    """Return whether a path selects one element of each array that it contains."""
     variable: Variable = (path.root,)
     shape = _rank(variable, names)
     for step in path.steps:
@@ -64,7 +64,7 @@ def _is_scalar_data(path: AccessPath, names: RoutineNames) -> bool:
 
 
 def _rank(variable: Variable, names: RoutineNames) -> int | None:
-    """Return the number of dimensions of a variable or component, None if it is not known."""
+    """Return the rank of a variable or component, None if it is unknown."""
     declared = names.declaration(variable)
     if declared is not None:
         return None if variable[0] in names.unclear else len(declared.shape)

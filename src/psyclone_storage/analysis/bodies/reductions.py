@@ -1,7 +1,7 @@
-"""Variables to which a loop does nothing but add, multiply, take the larger, and the like.
+"""Reduction variables of a loop: sums, products, maxima, minima and logical operations.
 
-The terms of such a reduction may come in any order. Sums and products of real numbers are rounded,
-so that another order gives slightly other values; all other reductions are exact.
+The terms of a reduction may be combined in any order. Sums and products of real numbers then differ
+slightly by rounding; all other reductions are exact.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Declare, If
 
 
 class Extreme(Enum):
-    """Extreme value that a loop computes; the spelling is that of the binary function."""
+    """A maximum or minimum reduction; the value is the name of the binary function."""
 
     LEAST = "min"
     LARGEST = "max"
@@ -32,7 +32,7 @@ class Extreme(Enum):
 
 
 Reducing = Operator | Extreme
-"""What joins two values of a reduction."""
+"""The operation that combines two values of a reduction."""
 
 _ROUNDED = (Operator.PLUS, Operator.TIMES)
 _OPERATORS = (
@@ -44,21 +44,21 @@ _TYPES: dict[Reducing, tuple[Intrinsic, ...]] = {
     **dict.fromkeys(_OPERATORS[1:], (Intrinsic.LOGICAL,)),
     **dict.fromkeys(Extreme, (Intrinsic.INTEGER, Intrinsic.REAL)),
 }
-"""The types of the variables that a clause may reduce."""
+"""The types of variables that a reduction clause allows for each operation."""
 _KEPT: dict[AnyOperator, tuple[Extreme, Extreme]] = {
     Operator.LESS: (Extreme.LARGEST, Extreme.LEAST),
     Operator.LESS_EQUAL: (Extreme.LARGEST, Extreme.LEAST),
     Operator.GREATER: (Extreme.LEAST, Extreme.LARGEST),
     Operator.GREATER_EQUAL: (Extreme.LEAST, Extreme.LARGEST),
 }
-"""What `if (old < new) old = new` keeps, by the operator, and with its operands exchanged."""
+"""The extreme that `if (old < new) old = new` computes, and with exchanged operands."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopReduction:
-    """A variable that iterations reduce by `operator`.
+    """A variable that a loop reduces with `operator`.
 
-    It is `exact` unless another order of its terms gives other roundings.
+    It is `exact` unless the rounding depends on the order of the terms.
     """
 
     operator: Reducing
@@ -67,7 +67,7 @@ class LoopReduction:
 
 
 def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> LoopReduction | None:
-    """Return how a loop reduces `variable`, None if it does anything else to it.
+    """Return the reduction of `variable` in a loop, None if the loop uses it otherwise.
 
     `items` are all accesses in the loop to the variable and its components.
     """
@@ -100,7 +100,7 @@ def _is_assumed_size(declared: Declare) -> bool:
 
 
 def _is_whole(item: Item, flow: Flow) -> bool:
-    """Return whether no fraction is cut off where the access is part of an assignment."""
+    """Return whether an assignment to an integer does not truncate its value."""
     line = item.node.line
     kind = type_of_values(line.value, flow.code) if isinstance(line, Assign) else None
     return not isinstance(line, Assign) or (
@@ -109,7 +109,7 @@ def _is_whole(item: Item, flow: Flow) -> bool:
 
 
 def _operator(item: Item, variable: Variable, flow: Flow) -> Reducing | None:
-    """Return the operator of the statement that an access is part of."""
+    """Return the reduction operator of the statement that contains an access."""
     line = item.node.line
     if isinstance(line, Assign):
         around = item.node.around
@@ -123,7 +123,7 @@ def _operator(item: Item, variable: Variable, flow: Flow) -> Reducing | None:
 
 
 def _updated(line: Assign, variable: Variable) -> Reducing | None:
-    """Return by what operator an assignment changes a variable, None if it does more."""
+    """Return the operator with which an assignment updates a variable; else None."""
     target = line.target
     if isinstance(target, ex.Index) and any(_mentions(item, variable) for item in target.items):
         return None
@@ -143,7 +143,7 @@ def _updated(line: Assign, variable: Variable) -> Reducing | None:
 
 
 def _is_once(terms: list[tuple[ex.Expr, int]], target: ex.Expr, variable: Variable) -> bool:
-    """Return whether the target is one of the terms, and the variable in no other."""
+    """Return whether exactly one term is the target, and no other contains the variable."""
     own = [at for at, (term, sign) in enumerate(terms) if sign > 0 and ex.same(term, target)]
     if len(own) != 1:
         return False
@@ -186,7 +186,7 @@ def _mentions(expr: ex.Expr, variable: Variable) -> bool:
 
 
 def _kept(line: If, variable: Variable) -> Extreme | None:
-    """Return what `if (old < new) old = new` keeps of a variable."""
+    """Return the extreme value that `if (old < new) old = new` computes; else None."""
     lines = [
         one
         for branch in line.branches

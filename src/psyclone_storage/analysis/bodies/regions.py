@@ -1,7 +1,7 @@
-"""Directive blocks in the statements of an author: their data clauses, and whether they are legal.
+"""Directive blocks that transformations added: data clauses and legality.
 
-The clauses follow from the statements in a block, so they are derived again after each change. A
-block that a later change has made illegal is reported, never printed with wrong clauses.
+The clauses follow from the statements in a block, so they are computed again after each change. A
+block that a later change has made illegal is reported, and never printed with wrong clauses.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from psyclone_storage.analysis.bodies.offload import (
     check_on_device,
     check_unordered,
     copied_scalars,
+    counters_after,
     data_in,
     is_for_device,
+    is_serial,
     scalars_after,
     updated_items,
 )
@@ -98,7 +100,7 @@ _NESTED = {
         {Directive.ACC_PARALLEL, Directive.ACC_KERNELS, Directive.ACC_UPDATE}
     ),
 }
-"""The directives that may be inside a block with a directive."""
+"""The directives that may be nested directly in a block, by its directive."""
 _WITHOUT_FIRST = (Directive.OMP_SIMD, Directive.OMP_LOOP, Directive.ACC_LOOP)
 _WITHOUT_LAST = (
     Directive.OMP_TEAMS_DO,
@@ -107,8 +109,12 @@ _WITHOUT_LAST = (
     Directive.ACC_LOOP,
 )
 _WITHOUT_REDUCTIONS = (Directive.OMP_TASKLOOP,)
+_ON_TARGET = (Directive.OMP_TEAMS_DO, Directive.OMP_TEAMS_LOOP)
+_NO_TEAMS = "Apply 'openmp-teams-do' to each loop, or end the region before the statement."
+_NO_COLLAPSE = "Leave out 'collapse'."
+_OTHER_DIRECTIVE = "Put the loop under 'openmp-parallel-do', which has this clause."
 _REDUCES_SCALARS = (Directive.OMP_TEAMS_LOOP, Directive.OMP_LOOP, Directive.ACC_LOOP)
-"""Directives with which gfortran loses the result of a reduced array, or rejects the clause."""
+"""Directives with which gfortran mishandles or rejects the reduction of an array."""
 _DEVICE = (
     Directive.OMP_TEAMS_DO,
     Directive.OMP_TEAMS_LOOP,
@@ -121,14 +127,14 @@ _PURE = regex(r"\b(?:pure|elemental)\b")
 
 
 KnownVerdicts = dict[tuple[str, bool], Verdict]
-"""The verdicts on the loops of one version of a routine, by uid and by whether sums may change."""
+"""The verdicts on the loops of one version of a routine, by uid and `sums`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegionContext:
-    """Promises about a routine, known verdicts on its loops, and the routines of its file.
+    """Promises about a routine, verdicts on its loops, and the routines of its file.
 
-    New verdicts are added to the known ones.
+    New verdicts are added to `verdicts`.
     """
 
     facts: Facts = ()
@@ -140,8 +146,8 @@ class RegionContext:
 class PlannedCode:
     """A routine whose directive blocks have their clauses.
 
-    The `reasons` are against blocks whatever steps follow; those in `unfinished` are against the
-    routine if no further step comes, in its blocks `wrong`.
+    `reasons` are errors of blocks that later steps cannot resolve. `unfinished` are errors unless a
+    later step resolves them, in the blocks `wrong`.
     """
 
     code: Routine
@@ -156,9 +162,9 @@ def has_blocks(code: Routine) -> bool:
 
 
 def plan_regions(code: Routine, flow: Flow, context: RegionContext) -> PlannedCode:
-    """Return `code` with the clauses of all its directive blocks, and what is wrong with these.
+    """Return `code` with the clauses of all its directive blocks, and their errors.
 
-    `flow` is that of `code` with the same promises.
+    `flow` is the data flow of `code` with the same promises.
     """
     return _Planner(code, flow, context).plan()
 
@@ -166,10 +172,10 @@ def plan_regions(code: Routine, flow: Flow, context: RegionContext) -> PlannedCo
 def plan_new(
     code: Routine, new: un.DirectiveBlock, flow: Flow, context: RegionContext
 ) -> PlannedCode:
-    """Return `code` with the clauses of its `new` block, and what is wrong with that.
+    """Return `code` with the clauses of its block `new`, and the errors of that block.
 
-    `flow` is that of the statements before the block was added. Blocks around the new one get
-    their clauses from `plan_regions` later.
+    `flow` is the data flow before the block was added. Blocks around the new one get their clauses
+    from `plan_regions` later.
     """
     if new.directive not in _LOOP_DIRECTIVES:
         flow = flow_with(code, context.facts, flow)
@@ -177,10 +183,10 @@ def plan_new(
 
 
 def without_wrong(code: Routine, planned: PlannedCode) -> Routine:
-    """Return `code` without the blocks that are wrong if no further step comes.
+    """Return `code` without the blocks with errors that no later step has resolved.
 
-    `planned` is what `plan_regions` returns for it. The loops that threads would share in such a
-    block get threads of their own.
+    `planned` is the result of `plan_regions` for `code`. Worksharing loops in such a block become
+    parallel loops.
     """
     wrong = {id(block) for block in planned.wrong}
     orphans = not planned.reasons
@@ -203,7 +209,7 @@ def _flat(parts: Iterable[tuple[un.Line, ...]]) -> tuple[un.Line, ...]:
 
 
 def _on_its_own(line: un.Line) -> un.Line:
-    """Return statements whose shared loops have threads of their own."""
+    """Return statements in which worksharing loops are replaced by parallel loops."""
     if isinstance(line, un.DirectiveBlock):
         if line.directive is Directive.OMP_DO:
             options = replace(line.options, nowait=False)
@@ -213,7 +219,7 @@ def _on_its_own(line: un.Line) -> un.Line:
 
 
 def directive_word(directive: Directive) -> str:
-    """Return the word of a directive in the names of places, such as `omp-do`."""
+    """Return the word for a directive in loop selectors, such as `omp-do`."""
     return directive.value.replace(" ", "-")
 
 
@@ -224,7 +230,7 @@ def is_pure(code: Routine) -> bool:
 
 
 class _Planner:
-    """The clauses of the blocks of one routine, and the problems found on the way."""
+    """The clauses of the blocks of one routine, and the errors found."""
 
     def __init__(
         self,
@@ -264,7 +270,7 @@ class _Planner:
     def lines(
         self, lines: tuple[un.Line, ...], around: tuple[Directive, ...]
     ) -> tuple[un.Line, ...]:
-        """Return statements with the clauses of the blocks in them."""
+        """Return statements with the clauses of the blocks nested in them."""
         found = self._with_waits(lines, [self._line(line, around) for line in lines])
         return lines if all(map(is_, found, lines)) else found
 
@@ -282,7 +288,7 @@ class _Planner:
     def _block(
         self, line: un.DirectiveBlock, inner: un.DirectiveBlock, around: tuple[Directive, ...]
     ) -> un.DirectiveBlock:
-        """Return a block with its clauses, the blocks in it have them already."""
+        """Return a block with its clauses; the blocks nested in it already have theirs."""
         kind = line.directive
         self._check_surroundings(line, around)
         if self._only is not None and line is not self._only:
@@ -322,10 +328,10 @@ class _Planner:
     def _with_waits(
         self, lines: tuple[un.Line, ...], planned: list[un.Line]
     ) -> tuple[un.Line, ...]:
-        """Return statements in which the host waits for a queue before it goes on.
+        """Return statements with the necessary waits of the host for asynchronous regions.
 
-        Regions in one queue that follow each other need no wait, unless one reads a scalar that
-        another before it changes: the host passes scalars when it starts a region.
+        Consecutive regions in one queue need no wait, unless one reads a scalar that an earlier one
+        changes: the host passes scalars when it launches a region.
         """
         changed: set[Variable] = set()
         for at, line in enumerate(planned):
@@ -348,7 +354,7 @@ class _Planner:
         return tuple(planned)
 
     def _is_apart(self, line: un.DirectiveBlock, after: un.Line, changed: set[Variable]) -> bool:
-        """Return whether a statement after a region in a queue has to wait for the region."""
+        """Return whether the statement after a region in a queue must wait for the region."""
         if not isinstance(after, un.DirectiveBlock) or after.options.queue != line.options.queue:
             return True
         node = self._nodes.get(id(after))
@@ -415,7 +421,7 @@ class _Planner:
         )
 
     def _condition(self, block: un.DirectiveBlock, verdicts: list[Verdict]) -> Expr | None:
-        """Return the condition under which threads may share a loop; else one thread runs it."""
+        """Return the run-time condition for parallel execution of a loop, None without one."""
         is_alone = block.directive is Directive.OMP_PARALLEL_DO and len(verdicts) == 1
         return verdicts[0].condition if is_alone else None
 
@@ -427,14 +433,15 @@ class _Planner:
         return self._known[key]
 
     def _nest(self, block: un.DirectiveBlock, loop: FlowNode) -> list[FlowNode]:
-        """Return the loops that a block shares together."""
+        """Return the loops that a block collapses."""
         nest = [loop]
         while len(nest) < block.options.collapse:
             self.reasons += CodeFootprint(self._flow, nest[-1]).check_bounds()
             inner = inner_node(nest[-1], self._flow)
             if inner is None:
                 message = f"The loop is a nest of {len(nest)}, not of {block.options.collapse}."
-                self._refuse(block, message, "T084")
+                fits = f"Write 'collapse={len(nest)}'." if len(nest) > 1 else _NO_COLLAPSE
+                self._refuse(block, message, "T084", fits)
                 break
             outer = {one.line.variable.key for one in nest if isinstance(one.line, un.Do)}
             self._check_rectangular(inner, outer)
@@ -471,7 +478,12 @@ class _Planner:
             if names and kind in without:
                 name = names[0] if isinstance(names[0], str) else names[0][0]
                 message = f"'{kind.value}' has no clause '{word}', which '{name}' needs."
-                self._refuse(block, message, "T084")
+                hint = _OTHER_DIRECTIVE
+                if word == "reduction":
+                    hint = f"Compute '{name}' in a loop with another directive."
+                elif kind.is_openacc or kind in _ON_TARGET:
+                    hint = f"Use '{name}' only in the iteration that sets it."
+                self._refuse(block, message, "T084", hint)
         for name, _ in clauses.operations if kind in _REDUCES_SCALARS else ():
             declared = self._flow.names.declaration((key_of(name),))
             if declared is None or declared.shape:
@@ -493,7 +505,7 @@ class _Planner:
     # ------------------------------------------------------------------------ other blocks
 
     def _check_block(self, block: un.DirectiveBlock, node: FlowNode) -> None:
-        """Check a block for one thread, or one that runs on a device."""
+        """Check a block for one thread, or a device region."""
         kind, flow = block.directive, self._flow
         if kind in _ANY_STATEMENT or kind.is_of_one_thread:
             self.reasons += _leaves(node, flow)
@@ -505,6 +517,9 @@ class _Planner:
             return
         if kind is Directive.ACC_PARALLEL:
             self.reasons += check_unordered(node, self._planned, self._flow)
+        if kind is Directive.OMP_TARGET and is_serial(node, flow):
+            self._check_serial(node, block)
+            return
         wanted = _NESTED.get(kind, frozenset())
         held = [one for one in block.body if not isinstance(one, un.Comment | un.Blank)]
         for line in held if len(held) > 1 else ():
@@ -515,7 +530,20 @@ class _Planner:
             if not isinstance(line, un.DirectiveBlock) or line.directive not in wanted:
                 words = " or ".join(sorted(f"'{one.value}'" for one in wanted))
                 message = f"'{first_words(line)}' in '{kind.value}' is not under {words}."
-                self.unfinished.append(Diagnostic("T027", message, place_of_block(line)))
+                hint = _NO_TEAMS if kind is Directive.OMP_TARGET else ""
+                self.unfinished.append(Diagnostic("T027", message, place_of_block(line), hint=hint))
+
+    def _check_serial(self, node: FlowNode, block: un.DirectiveBlock) -> None:
+        """Check a region in which no loop has a directive, unless further steps change that."""
+        others, self.reasons = self.reasons, []
+        self.reasons += check_nodes_understood(self._flow.inside(node), self._flow)
+        self.reasons += _leaves(node, self._flow)
+        self._check_device(node, block)
+        for name in sorted(set(counters_after(node, self._flow))):
+            message = f"'{name}' counts a loop in the region and is read after it."
+            self._refuse(block, message, "T083", "Use another variable in the loop.")
+        self.unfinished += self.reasons
+        self.reasons = others
 
 
 def _leaves(node: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
@@ -526,7 +554,7 @@ def _leaves(node: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
 
 
 def _joined(parts: list[Clauses], counters: set[str]) -> Clauses:
-    """Return the clauses of the loops of a nest that are shared together."""
+    """Return the combined clauses of the collapsed loops of a nest."""
 
     def names(chosen: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
         found = {name for part in chosen for name in part if key_of(name) not in counters}

@@ -1,9 +1,9 @@
-"""Arrays that carry no value from one iteration of a loop to another.
+"""Arrays that transfer no value from one iteration of a loop to another.
 
-`coverage` proves that an iteration writes an element before it reads it. The argument here needs no
-such proof for each element. If all accesses to an array have the same subscripts, under the same
-conditions, in every iteration, the first iteration shows what all others do: it may only read what
-it has written, since a local array has no value before.
+`coverage` proves that an iteration writes each element before it reads it. The proof here is
+simpler. If all accesses to an array have the same subscripts, under the same conditions, in every
+iteration, all iterations are equal to the first one. The first iteration may only read what it has
+written, because a local array has no initial value.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from psyclone_storage.analysis.bodies.coverage import Coverage
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
 from psyclone_storage.analysis.bodies.independence import is_invariant
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.loops import bounds_of_loop
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 
 _STEADY = (un.Assign, un.Blank, un.Comment, un.Do, un.If, un.Select, un.Where)
-"""Statements that are executed in the same way in each iteration if their expressions are equal."""
+"""Statements whose execution depends only on the values of their expressions."""
 
 
 def is_separate(variable: Variable, loop: FlowNode, flow: Flow) -> bool:
     """Return whether no iteration of `loop` reads what an earlier one wrote to a local array.
 
-    No loop is around `loop`. Statements before it may write the array; none reads it outside.
+    `loop` is not nested in another loop. Statements before it may write the array; no statement
+    outside of it may read the array.
     """
     if flow.has_jumps:
         return False
@@ -59,17 +60,17 @@ def _top(item: Item, loop: FlowNode) -> int:
 
 
 def _updates(write: Item, items: Iterable[Item]) -> bool:
-    """Return whether a statement reads the very elements that it writes."""
+    """Return whether a statement reads exactly the elements that it writes."""
     same = (one for one in items if one.node is write.node and not one.writes)
     return any(one.access.path == write.access.path for one in same)
 
 
 def _is_steady(item: Item, loop: FlowNode, flow: Flow) -> bool:
-    """Return whether an access takes place in all iterations of `loop` with equal subscripts."""
+    """Return whether an access has equal subscripts in all iterations and always executes."""
     counted = frozenset[str]()
     for number in (at for at in item.node.around if at > loop.number):
         line = flow.node(number).line
-        exprs = _bounds(line) if isinstance(line, un.Do) else expressions_of(line)
+        exprs = bounds_of_loop(line) if isinstance(line, un.Do) else expressions_of(line)
         if not all(is_invariant(one, loop, flow, counted) for one in exprs):
             return False
         if isinstance(line, un.Do):
@@ -80,9 +81,5 @@ def _is_steady(item: Item, loop: FlowNode, flow: Flow) -> bool:
 
 
 def _is_single(line: un.Line) -> bool:
-    """Return whether a statement has no conditions of which the first decides about others."""
+    """Return whether a statement has at most one condition."""
     return not isinstance(line, un.If | un.Where) or len(line.branches) == 1
-
-
-def _bounds(loop: un.Do) -> tuple[Expr, ...]:
-    return tuple(one for one in (loop.start, loop.stop, loop.step) if one is not None)

@@ -1,9 +1,9 @@
-"""Types and shapes of the expressions in a kernel's code.
+"""Types and shapes of the expressions in a kernel.
 
-An array expression has one `Triplet` per dimension: the subscripts that it runs over, in the
-numbering of its first array operand. The functions return None for unknown types and shapes;
-callers then refuse. The class of brackets determines their meaning, the module of an imported
-variable determines its type, and an unresolved name may be anything.
+An array expression has one `Triplet` per dimension: the subscripts of its first array operand. The
+functions return None for unknown types and shapes; callers then reject the code. The class of an
+index expression determines its meaning, the module of an imported variable determines its type, and
+an unresolved name may be anything.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 
 @dataclass(frozen=True, slots=True)
 class Triplet:
-    """The subscripts `start, start + step, ...` up to `stop`; without a step they count by one."""
+    """The subscripts `start, start + step, ...` up to `stop`; the default step is one."""
 
     start: ex.Expr
     stop: ex.Expr
@@ -37,7 +37,7 @@ class Triplet:
 
     @property
     def count(self) -> ex.Expr:
-        """Number of subscripts, less than one if there are no subscripts."""
+        """The number of subscripts; zero or negative if there are none."""
         span = ex.Binary(Operator.MINUS, self.stop, self.start)
         if self.step is None:
             return simplified(ex.Binary(Operator.PLUS, span, ex.whole(1)))
@@ -56,9 +56,9 @@ def find_declaration(code: Routine, name: str) -> un.Declare | None:
 
 
 def type_of_values(expr: ex.Expr, code: Routine) -> ScalarType | None:
-    """Return the type of the values of `expr`, None where it cannot be told.
+    """Return the type of the values of `expr`, None if unknown.
 
-    The kind is a name that means the same in the kernel.
+    The kind is a name that has the same meaning in the kernel.
     """
     typing = Typing(lambda name: _with_kind_in_sight(code, code.symbol(name)), lambda _: None)
     found = typing.type_of(expr)
@@ -66,10 +66,10 @@ def type_of_values(expr: ex.Expr, code: Routine) -> ScalarType | None:
 
 
 def type_by_dummies(expr: ex.Expr, code: Routine) -> ScalarType | None:
-    """Return the type of the values of `expr` as `type_of` does, with kinds known by their names.
+    """Return the type of the values of `expr`, also for kinds known only by name.
 
-    The kind of a variable of another module is taken to be what the kernel calls so, where that is
-    the kind of a dummy: the infrastructure's, whose modules need not be at hand.
+    The kind of an imported variable counts as equal to the kernel's kind of the same name if a
+    dummy argument has that kind. Kinds of the infrastructure are thus known without its modules.
     """
     dummies = (code.declared(name) for name in code.dummies)
     kinds = {item.type.kind_key for item in dummies if item and isinstance(item.type, ScalarType)}
@@ -85,7 +85,7 @@ def type_by_dummies(expr: ex.Expr, code: Routine) -> ScalarType | None:
 
 
 def is_integer(expr: ex.Expr, code: Routine) -> bool:
-    """Return whether `expr` is known to be an integer, of whatever kind.
+    """Return whether `expr` is known to be an integer of any kind.
 
     The kind of a sum of two kinds is that of the wider one, which only the compiler knows.
     """
@@ -101,7 +101,7 @@ def is_integer(expr: ex.Expr, code: Routine) -> bool:
 
 
 def _with_kind_in_sight(code: Routine, symbol: ex.Symbol) -> ex.Symbol:
-    """Return `symbol`, without its type if the kind of that is a name of another module alone."""
+    """Return `symbol`, without its type if the kind's name is unknown in this module."""
     kind = symbol.kind
     if symbol.origin is not ex.Origin.IMPORTED or kind is None or kind.isdigit():
         return symbol
@@ -115,13 +115,13 @@ def _with_kind_in_sight(code: Routine, symbol: ex.Symbol) -> ex.Symbol:
 
 
 def rank_of(expr: ex.Expr, code: Routine) -> int | None:
-    """Return the number of dimensions of `expr`, 0 for a scalar, None where it is not known."""
+    """Return the rank of `expr` (0 for a scalar), None if it is unknown."""
     dimensions = dimensions_of(expr, code)
     return None if dimensions is None else len(dimensions)
 
 
 def dimensions_of(expr: ex.Expr, code: Routine) -> Dimensions | None:
-    """Return the subscripts that `expr` runs over; nothing for a scalar."""
+    """Return the subscripts that `expr` iterates over; an empty tuple for a scalar."""
     match expr:
         case ex.Literal():
             return ()
@@ -142,7 +142,7 @@ def dimensions_of(expr: ex.Expr, code: Routine) -> Dimensions | None:
 
 
 def _common(parts: tuple[ex.Expr, ...], code: Routine) -> Dimensions | None:
-    """Return the dimensions of the first array among operands, all of which must be known."""
+    """Return the dimensions of the first array operand; None if an operand is unknown."""
     found: Dimensions = ()
     for part in parts:
         dimensions = dimensions_of(part, code)
@@ -169,7 +169,8 @@ def _data(name: ex.Name, code: Routine) -> ex.Symbol | None:
 def _bounds(name: ex.Name, at: int, code: Routine) -> Triplet | None:
     """Return the bounds of dimension `at` of an array.
 
-    What another module writes for them may not be known here, but the functions of bounds are.
+    For an array of another module, `lbound` and `ubound` are used, because the names in its
+    declared bounds may be unknown here.
     """
     declared = find_declaration(code, name.text)
     if declared is not None:
@@ -194,12 +195,12 @@ def _section_dimensions(
 
 
 def _section(name: ex.Name, at: int, item: ex.Expr, code: Routine) -> Dimensions | None:
-    """Return what one subscript runs over: nothing, a triplet, or those of an index vector."""
+    """Return the dimensions that one subscript contributes: none, or one."""
     if not isinstance(item, ex.Range):
         return dimensions_of(item, code) if rank_of(item, code) in (0, 1) else None
     start, stop = item.lower, item.upper
     if start is None and stop is not None and (declared := find_declaration(code, name.text)):
-        # Also the last dimension of an array of assumed size has a lower bound.
+        # The last dimension of an assumed-size array also has a lower bound.
         start = _lower_bound(declared, at, code)
     elif start is None or stop is None:
         bounds = _bounds(name, at, code)
@@ -225,9 +226,8 @@ def _function_dimensions(word: str, items: tuple[ex.Expr, ...], code: Routine) -
 def bounds_of(declared: un.Declare, at: int, code: Routine) -> Triplet | None:
     """Return the bounds of dimension `at`, counted from 0, of an array.
 
-    Those that are written in its declaration are used where their values are the same throughout
-    the kernel, else the functions `lbound` and `ubound`. The last dimension of an array of
-    assumed size has no bounds.
+    The declared bounds are used if their values do not change in the kernel, else the functions
+    `lbound` and `ubound`. The last dimension of an assumed-size array has no bounds (None).
     """
     extent = declared.shape[at]
     upper = extent.upper if isinstance(extent, ex.Range) else extent

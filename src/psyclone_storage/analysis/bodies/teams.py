@@ -1,4 +1,4 @@
-"""Teams of threads: what all threads run in a region, and what they may do without a barrier."""
+"""Teams of threads: statements that all threads execute, and loops without a barrier."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ from collections.abc import Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.accesses import unknown_calls
 from psyclone_storage.analysis.bodies.def_use import touches_any
+from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
-from psyclone_storage.analysis.bodies.independence import may_be_copied
-from psyclone_storage.analysis.bodies.verdict import called_procedures
+from psyclone_storage.analysis.bodies.independence import (
+    check_nodes_understood,
+    may_be_copied,
+)
+from psyclone_storage.analysis.bodies.verdict import called_by, called_procedures
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.directive import Directive, Sharing
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.loops import bounds_of_loop, have_same_bounds
 from psyclone_storage.ir.paths import Variable
-from psyclone_storage.ir.rewrite import first_words, place_of_line
+from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
 
 _OF_LOOPS = (Directive.OMP_DO, Directive.OMP_LOOP)
 _END_REGION = "End the region before the statement, or put it under 'omp-single'."
@@ -25,10 +30,10 @@ _OWN_THREADS = "Put the loop under 'openmp-parallel-do' instead."
 
 
 class Team:
-    """A block that a team of threads runs, with statements that all threads run.
+    """A parallel region with statements that all threads execute.
 
-    Such a statement may only give scalars of the routine values that are the same for all threads;
-    each thread then has its own copy.
+    Such a statement may only assign values that are equal for all threads, to scalars of the
+    routine; each thread then has its own copy.
     """
 
     def __init__(
@@ -49,7 +54,7 @@ class Team:
         self._serial = [one for one in inside if one.number not in within | numbers]
 
     def with_private(self, block: un.DirectiveBlock) -> un.DirectiveBlock:
-        """Return the block with the private variables of its threads; note what is wrong."""
+        """Return the block with its private variables; record errors."""
         flow = self._flow
         if not self._shared:
             self._refuse(block, "No statement in the parallel region shares work.")
@@ -73,7 +78,7 @@ class Team:
         return replace(block, private=tuple(sorted(names, key=key_of)))
 
     def _written_together(self) -> frozenset[Variable]:
-        """Return what work-sharing blocks may write, except for private variables."""
+        """Return the non-private variables that worksharing blocks may write."""
         found: set[Variable] = set()
         for node in self._shared:
             block = self._planned.get(node.number)
@@ -87,7 +92,7 @@ class Team:
         return frozenset(found)
 
     def _check_copies(self) -> None:
-        """Check that no block copies a variable that counts a serial loop of the region.
+        """Check that no clause contains the counter of a serial loop in the region.
 
         OpenMP makes the counter of a serial loop private in the region.
         """
@@ -105,10 +110,7 @@ class Team:
                     self._refuse(node.line, message, hint=_OWN_THREADS)
 
     def _check_without_barrier(self, node: FlowNode, at: int) -> None:
-        """Check that what may run before the next barrier is independent of a block.
-
-        The check compares variables, whatever their elements.
-        """
+        """Check that a block is independent of all blocks that may run before the next barrier."""
         for other in self._before_barrier(node, at):
             name = conflict_between(node, other, self._planned, self._flow)
             if name is None:
@@ -120,7 +122,7 @@ class Team:
             return
 
     def _before_barrier(self, node: FlowNode, at: int) -> Iterator[FlowNode]:
-        """Yield the blocks that threads may run after a block and before the next barrier."""
+        """Yield the blocks that threads may execute between a block and the next barrier."""
         inner = [one for one in node.around if one > self._node.number]
         repeated = any(not isinstance(self._flow.node(one).line, un.If) for one in inner)
         for other in self._shared[at + 1 :]:
@@ -177,10 +179,10 @@ class Team:
 def conflict_between(
     first: FlowNode, second: FlowNode, planned: Mapping[int, un.DirectiveBlock], flow: Flow
 ) -> str | None:
-    """Return a variable for which two blocks must not run at the same time; None if they may.
+    """Return a variable for which two blocks must not run concurrently, None without one.
 
-    Variables are compared, whatever their elements. The text is empty if a procedure that the
-    blocks call may access any variable.
+    Two shared loops are compared by elements, other blocks by variables. The result is an empty
+    string if a procedure that the blocks call may access any variable.
     """
     touched, written = touched_by(first, planned, flow)
     more, changed = touched_by(second, planned, flow)
@@ -191,16 +193,71 @@ def conflict_between(
         for one in mine
         if touches_any(one, others) or (shared(one) and any(map(shared, others)))
     )
+    if found and _share_no_element(first, second, touched | more, flow):
+        return None
     if found:
         return found[0]
     calls = any(called_procedures(one, flow) - HARMLESS for one in (first, second))
     return "" if calls else None
 
 
+def _share_no_element(
+    first: FlowNode, second: FlowNode, touched: frozenset[Variable], flow: Flow
+) -> bool:
+    """Return whether two shared loops certainly write no element that the other one accesses.
+
+    A thread runs the same iterations of two loops with the same bounds and the same schedule
+    `static`, so an element that only equal iterations share does not matter.
+    """
+    loops = [next(_loops_shared_by(one.line), None) for one in (first, second)]
+    called = {name for node in flow.nodes for name in called_by(node.line, flow)}
+    if first is second or None in loops or called - HARMLESS:
+        return False
+    if any(check_nodes_understood(flow.inside(one), flow) for one in (first, second)):
+        return False
+    accesses = [one for node in flow.nodes for one in node.accesses]
+    written = frozenset(
+        one.path.variable
+        for one in accesses
+        if one.writes or flow.names.is_shared(one.path.variable)
+    )
+    nodes = [one for one in flow.loops if any(one.line is loop for loop in loops)]
+    tests = DependenceTests(flow, nodes[0], written)
+    orders: list[tuple[IterationOrder, ...]] = [()]
+    if _run_alike(first, second, written):
+        mine, other = nodes if nodes[0].line is loops[0] else nodes[::-1]
+        orders = [(IterationOrder(mine, other),), (IterationOrder(mine, other, earlier=True),)]
+    return all(
+        tests.never(one, other, order)
+        for one in flow.items_in(first)
+        if one.variable in touched
+        for other in flow.items_in(second)
+        if other.variable in touched and (one.writes or other.writes)
+        for order in orders
+    )
+
+
+def _run_alike(first: FlowNode, second: FlowNode, written: frozenset[Variable]) -> bool:
+    """Return whether each thread certainly runs the same iterations of two shared loops."""
+    blocks = (first.line, second.line)
+    one, other = (next(_loops_shared_by(block)) for block in blocks)
+    mine, theirs = (line.options for line in blocks if isinstance(line, un.DirectiveBlock))
+    changed = {variable[0] for variable in written}
+    return (
+        first.around[-1:] == second.around[-1:]
+        and mine.schedule is not None
+        and mine.schedule.rule is Sharing.STATIC
+        and mine.schedule == theirs.schedule
+        and mine.collapse == theirs.collapse == 1
+        and have_same_bounds(one, other)
+        and not any(names_in(part) & changed for part in bounds_of_loop(one))
+    )
+
+
 def touched_by(
     node: FlowNode, planned: Mapping[int, un.DirectiveBlock], flow: Flow
 ) -> tuple[frozenset[Variable], frozenset[Variable]]:
-    """Return the variables that a block accesses, and those it writes, but for private ones."""
+    """Return the non-private variables that a block accesses, and those that it writes."""
     block = planned.get(node.number)
     own = {key_of(name) for name in block.private} if block else set()
     own |= _counters_in(node, flow)
@@ -213,7 +270,7 @@ def touched_by(
 
 
 def _counters_in(node: FlowNode, flow: Flow) -> frozenset[str]:
-    """Return the counters of the loops in a block, unless one thread runs it."""
+    """Return the counters of the loops in a block, unless one thread executes it."""
     assert isinstance(node.line, un.DirectiveBlock)
     if node.line.directive.is_of_one_thread:
         return frozenset()
@@ -222,7 +279,7 @@ def _counters_in(node: FlowNode, flow: Flow) -> frozenset[str]:
 
 
 def _loops_shared_by(block: un.Line) -> Iterator[un.Do]:
-    """Yield the loops whose iterations a block shares, the outermost first."""
+    """Yield the loops whose iterations a block distributes, outermost first."""
     assert isinstance(block, un.DirectiveBlock)
     lines, left = block.body, block.options.collapse
     while left and block.directive in _OF_LOOPS:
@@ -234,7 +291,7 @@ def _loops_shared_by(block: un.Line) -> Iterator[un.Do]:
 
 
 def _waits_not(line: un.Line) -> bool:
-    """Return whether threads do not wait at the end of a block."""
+    """Return whether there is no barrier at the end of a block."""
     return isinstance(line, un.DirectiveBlock) and (
         line.options.nowait or line.directive is Directive.OMP_MASTER
     )
@@ -249,7 +306,7 @@ def _shares_work(line: un.Line) -> bool:
 
 
 def place_of_block(line: un.Line) -> Span | None:
-    """Return the place of a statement, or of the first in a block."""
+    """Return the position of a statement, or of the first one in a block."""
     if isinstance(line, un.DirectiveBlock):
         return next((place for one in line.body if (place := place_of_block(one))), None)
     return place_of_line(line)

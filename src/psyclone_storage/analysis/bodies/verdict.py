@@ -1,7 +1,7 @@
-"""Verdicts on loops: whether the iterations may run at the same time, with which clauses, and why.
+"""Verdicts on loops: whether the iterations may run concurrently, with which clauses, and why.
 
-The proofs are those of `independence`. A verdict adds what promises a user made, which of these
-the proof needed, and which promises would change a negative verdict.
+The proofs are those of `independence`. A verdict adds the user's promises, those which the proof
+needed, and promises that would change a negative verdict.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from psyclone_storage.ir.facts import ASSUMPTIONS, Fact, FactKind, Facts, names_
 from psyclone_storage.ir.kernel import ReductionOp
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.symbols import Procedure
@@ -51,20 +52,20 @@ _OPERATIONS: dict[Reducing, ReductionOp] = {
 
 
 class VerdictStatus(Enum):
-    """Answer of an analysis to whether the iterations of a loop may run at the same time."""
+    """The answer to whether the iterations of a loop may run concurrently."""
 
     INDEPENDENT = "independent"
     TESTED = "independent under a run-time test"
-    """Iterations may run at the same time if a condition holds when the loop starts."""
+    """Iterations may run concurrently if a condition holds when the loop starts."""
     CARRIED = "carried"
-    """Iterations may touch the same data."""
+    """Iterations may access the same data."""
     UNKNOWN = "unknown"
-    """A statement may do anything."""
+    """A statement may have arbitrary effects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """The data clauses that make iterations independent, with names as declared, sorted.
+    """The data clauses that make iterations independent; names as declared, sorted.
 
     `arrays` are the private variables that are arrays.
     """
@@ -84,12 +85,12 @@ class Clauses:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Answer to whether the iterations of a loop may run at the same time, with the proof.
+    """The answer to whether the iterations of a loop may run concurrently, with the proof.
 
-    An independent loop is so with the `clauses`, given the facts in `assumptions`; the facts in
-    `unneeded` are promises about it that the proof did not need. Otherwise there are `reasons`;
-    `blocking` are the pairs of accesses among them. If `condition` holds when the loop starts, it
-    is independent with the `clauses` nevertheless.
+    An independent loop needs the `clauses` and the facts in `assumptions`; the facts in `unneeded`
+    are promises that the proof did not need. For other loops there are `reasons`, and `blocking`
+    are the pairs of accesses among them. If there is a `condition`, the loop is independent with
+    the `clauses` whenever the condition holds at its start.
     """
 
     status: VerdictStatus
@@ -102,14 +103,14 @@ class Verdict:
 
     @property
     def is_independent(self) -> bool:
-        """True if the iterations may run at the same time."""
+        """True if the iterations may run concurrently."""
         return self.status is VerdictStatus.INDEPENDENT
 
 
 def flow_with(code: Routine, facts: Facts = (), former: Flow | None = None) -> Flow:
-    """Return the data flow of a routine, given the promises about procedures and pointers.
+    """Return the data flow of a routine, given promises about procedures and pointers.
 
-    The `former` flow of another version of the routine saves time.
+    `former`, the flow of an earlier version of the routine, saves time.
     """
     own = of_routine(facts, code.key)
     assumed = frozenset(one.kind for one in own if one.kind in ASSUMPTIONS)
@@ -121,10 +122,10 @@ def flow_with(code: Routine, facts: Facts = (), former: Flow | None = None) -> F
 def verdict_of(
     loop: FlowNode, flow: Flow, facts: Facts = (), *, values: bool = True, sums: bool = True
 ) -> Verdict:
-    """Return the verdict on `loop` in `flow`, which `flow_with` has made with the same facts.
+    """Return the verdict on `loop` in `flow`, the result of `flow_with` for the same facts.
 
-    With `values` copies of variables may start with a value and leave one. Without `sums` the terms
-    of sums and products of real numbers must keep their order.
+    With `values`, variables may be `firstprivate` and `lastprivate`. Without `sums`, the order of
+    terms in sums and products of real numbers must be preserved.
     """
     assert isinstance(loop.line, Do)
     own = of_routine(facts, flow.code.key, loop.line.uid)
@@ -154,9 +155,9 @@ def verdict_of(
 def _tested(
     loop: FlowNode, flow: Flow, promises: LoopPromises, carried: Independence
 ) -> Verdict | None:
-    """Return the verdict on a loop if a condition is tested before it, None if none suffices.
+    """Return the verdict on a loop with a run-time test, None if no test suffices.
 
-    The condition is that one of several inequalities holds, each of which is proved to suffice.
+    The condition is a disjunction of inequalities, each of which is proved to suffice.
     """
     pair = carried.blocking[0]
     tests = DependenceTests(flow, loop, loop_variant(loop, flow))
@@ -191,7 +192,7 @@ def _can_be_tested(key: str, flow: Flow) -> bool:
 
 
 def _comparison(tested: tuple[Polynomial, ...]) -> ex.Expr:
-    """Return that polynomials are not negative; of two opposite ones, that one is zero."""
+    """Return the comparison for nonnegative polynomials, or for zero if two are opposite."""
     terms: tuple[list[ex.Expr], list[ex.Expr]] = ([], [])
     for names, factor in sorted(tested[0].factors.items()):
         parts: list[ex.Expr] = [ex.Name(one) for one in names]
@@ -208,10 +209,10 @@ def _comparison(tested: tuple[Polynomial, ...]) -> ex.Expr:
 
 
 def cures_of(loop: FlowNode, code: Routine, facts: Facts = ()) -> Facts:
-    """Return the smallest set of promises found that makes a loop independent, empty if none does.
+    """Return the smallest set of promises that makes a loop independent; empty if none does.
 
     `loop` is a node of the flow of `code`. The promises concern unknown procedures, pointer
-    components, and the variables of blocking pairs. No promise is proposed that is certainly false:
+    components and the variables of blocking pairs. No promise is proposed that is certainly false:
     that iterations do not access one element, if they do at a constant distance, or that a variable
     is private, if it is read after the loop.
     """
@@ -232,7 +233,7 @@ def cures_of(loop: FlowNode, code: Routine, facts: Facts = ()) -> Facts:
 
 
 def _cured(loop: FlowNode, code: Routine, facts: Facts, tried: list[Fact]) -> list[Fact] | None:
-    """Return the promises `tried` with those about blocking pairs; None if they do not suffice."""
+    """Return the promises `tried` and those about blocking pairs; None if insufficient."""
     assert isinstance(loop.line, Do)
     flow = flow_with(code, (*facts, *tried))
     node = flow.node(loop.number)
@@ -247,10 +248,25 @@ def _cured(loop: FlowNode, code: Routine, facts: Facts, tried: list[Fact]) -> li
         if (distance := tests.distance(pair.first, pair.second)) is not None:
             if distance or flow.is_read_later(node, pair.first.variable):
                 return None
+            if _reads_first(pair.first.variable, node, flow):
+                return None
             kind = FactKind.PRIVATE
         blocking[name] = Fact(kind, name, code.key, loop.line.uid)
     found = [*tried, *blocking.values()]
     return found if verdict_of(node, flow, (*facts, *found)).is_independent else None
+
+
+def _reads_first(variable: Variable, loop: FlowNode, flow: Flow) -> bool:
+    """Return whether each iteration certainly reads a variable before it may set it."""
+    for node in flow.inside(loop):
+        own = [item for item in node.accesses if item.path.variable == variable]
+        if flow.summaries[node.number - 1].jumps:
+            return False
+        if node.around[-1:] == (loop.number,) and any(not item.writes for item in own):
+            return True
+        if any(item.writes for item in own):
+            return False
+    return False
 
 
 def _clauses(found: Independence, flow: Flow) -> Clauses:
@@ -290,7 +306,7 @@ def _used(own: Facts, found: Independence, loop: FlowNode, flow: Flow) -> Iterat
 
 
 def _unneeded(own: Facts, used: Facts, loop: FlowNode, flow: Flow) -> Iterator[Fact]:
-    """Yield the promises about an independent loop, or a procedure in it, that no proof used."""
+    """Yield the promises about an independent loop or its procedures that no proof used."""
     called = called_procedures(loop, flow)
     for fact in own:
         about = fact.loop or (fact.kind is FactKind.PURE and key_of(fact.name) in called)
@@ -301,7 +317,8 @@ def _unneeded(own: Facts, used: Facts, loop: FlowNode, flow: Flow) -> Iterator[F
 def _is_needed(fact: Fact, loop: FlowNode, flow: Flow) -> bool:
     """Return whether the proof for a loop fails without the promises of one kind.
 
-    Of the dofmaps those are needed that subscripts of written variables contain.
+    A promise about a dofmap is only needed if a subscript of a written variable contains the
+    dofmap.
     """
     if fact.kind is FactKind.COLUMNS:
         written = flow.written(loop)
@@ -317,12 +334,12 @@ _VALUES = LoopPromises(values=True)
 
 
 def called_procedures(node: FlowNode, flow: Flow) -> frozenset[str]:
-    """Return the procedures that the statements in a construct call, by their keys."""
+    """Return the keys of the procedures that the statements in a construct call."""
     return frozenset(name for one in flow.inside(node) for name in called_by(one.line, flow))
 
 
 def called_by(line: Line, flow: Flow) -> Iterator[str]:
-    """Yield the procedures that a statement itself calls, by their keys."""
+    """Yield the keys of the procedures that a statement itself calls."""
     if isinstance(line, Call) and isinstance(line.procedure, ex.Name):
         yield line.procedure.key
     for expr in expressions_of(line):
@@ -335,12 +352,12 @@ def called_by(line: Line, flow: Flow) -> Iterator[str]:
 
 
 def _is_promised(procedure: Procedure) -> bool:
-    """Return whether a procedure is known by a promise alone."""
+    """Return whether a procedure is known only by a promise."""
     return procedure.place.start == procedure.place.stop
 
 
 def _with_promised(code: Routine, pure: frozenset[str]) -> Routine:
-    """Return `code` with procedures that change only their arguments, by a promise."""
+    """Return `code` with the procedures that are promised to change only their arguments."""
     known = {one.name: one for one in code.module.procedures}
     wanted = {key for key in pure if key not in known or not known[key].pure}
     if not wanted:
@@ -359,7 +376,7 @@ def _with_promised(code: Routine, pure: frozenset[str]) -> Routine:
 
 
 def _dummies(calls: Iterable[Call]) -> tuple[tuple[str, Intent | None], ...]:
-    """Return dummy arguments for all arguments of some calls, whose intents are not known."""
+    """Return dummy arguments with unknown intents for the arguments of some calls."""
     found = tuple(calls)
     count = max((len(call.args) for call in found), default=0)
     keywords = {arg.key for call in found for arg in call.args if isinstance(arg, ex.Keyword)}

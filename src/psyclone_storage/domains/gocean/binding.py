@@ -47,7 +47,7 @@ class _Given:
     @property
     def text(self) -> str:
         """Actual argument as written."""
-        return self.passed.span.text
+        return self.passed.span.text or ex.spell(self.passed.expr)
 
 
 def bind_gocean_call(call: ParsedCall, kernel: Kernel, data: DataTable, uid: str) -> BoundCall:

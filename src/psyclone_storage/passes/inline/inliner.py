@@ -45,13 +45,15 @@ def inline_calls(
     callers: tuple[_Procedure, ...] = (),
     *,
     inside: bool = True,
+    only: Expr | None = None,
 ) -> rt.InlinedCode:
     """Return `code` with calls inlined; `callers` are the enclosing calls, outermost first.
 
-    Without `inside`, calls in the blocks of constructs remain.
+    Without `inside`, calls in the blocks of constructs remain. If `only` is a reference to a
+    function, all other calls remain.
     """
     names = CallerNames.of(code, around)
-    inliner = _Inliner(names, callers, inside=inside)
+    inliner = _Inliner(names, callers, inside=inside, only=only)
     body = inliner.block(code.body)
     remaining = tuple(inliner.reasons.items())
     if not inliner.placed:
@@ -76,12 +78,14 @@ class _Inliner:
     """Inlines the calls in one routine.
 
     `placed` maps each inlined procedure (module, name) to whether one of its calls is in a loop.
-    `loops` is the number of enclosing loops. Without `inside`, calls in blocks remain.
+    `loops` is the number of enclosing loops. Without `inside`, calls in blocks remain. If `only` is
+    a reference to a function, all other calls remain.
     """
 
     names: CallerNames
     callers: tuple[_Procedure, ...]
     inside: bool = True
+    only: Expr | None = None
     reasons: dict[Span | None, str] = field(default_factory=dict)
     placed: dict[_Procedure, bool] = field(default_factory=dict)
     loops: int = 0
@@ -134,6 +138,8 @@ class _Inliner:
         match line:
             case un.Call(Name() as procedure, args):
                 given = tuple(self._hoisted(arg, before, place) for arg in args)
+                if self.only is not None:
+                    return replace(line, args=given)
                 before += self._called(procedure, given, place)[0]
                 return None
             case un.Assign(target, value):
@@ -165,7 +171,9 @@ class _Inliner:
         return any(map(self._is_called, walk(expr)))
 
     def _is_called(self, expr: Expr) -> bool:
-        """Return whether an expression calls a function that is not intrinsic."""
+        """Return whether an expression calls a function that is to be inlined."""
+        if self.only is not None and expr is not self.only:
+            return False
         if not isinstance(expr, CallFunction) or not isinstance(expr.base, Name):
             return False
         try:
@@ -185,8 +193,9 @@ class _Inliner:
                 raise InlineError("a function is called for one of two values")
             if isinstance(part, ImpliedDo) and self._calls(part):
                 raise InlineError("a function is called for each value of a counter")
+            is_called = self._is_called(part)
             part = with_parts(part, change)
-            if not self._is_called(part):
+            if not is_called:
                 return part
             assert isinstance(part, CallFunction)
             assert isinstance(part.base, Name)

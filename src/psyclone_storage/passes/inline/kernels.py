@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.expr import CallFunction, Name, Origin, walk
+from psyclone_storage.ir.expr import CallFunction, Expr, Name, Origin, walk
 from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_lines
 from psyclone_storage.ir.routine import InlinedCode, ModuleContext, Routine
 from psyclone_storage.ir.unit import Call, DirectiveLine, Line
@@ -46,17 +46,20 @@ def _reason_in_text(code: Routine) -> str:
     return ""
 
 
-def inline_statement(code: Routine, line: Line, context: ModuleContext) -> InlinedCode:
+def inline_statement(
+    code: Routine, line: Line, context: ModuleContext, call: Expr | None = None
+) -> InlinedCode:
     """Return `code` with a statement alone, whose calls are inlined, without those in its blocks.
 
-    The calls of the statement remain, with the reasons, if one of them cannot be inlined.
+    If `call` is a part of the statement, only this call is inlined. The calls remain, with the
+    reasons, if one of them cannot be inlined.
     """
     alone = replace(code, body=(line,))
     if why := _reason_in_text(code):
         return InlinedCode(alone, ((place_of_line(line), why),))
     from psyclone_storage.passes.inline.inliner import inline_calls  # noqa: PLC0415
 
-    made = inline_calls(alone, context, inside=False)
+    made = inline_calls(alone, context, inside=False, only=call)
     if made.remaining or made.code is not alone:
         return made
     return InlinedCode(alone, ((place_of_line(line), "the statement calls no known procedure"),))

@@ -1,4 +1,4 @@
-"""Boundaries of a domain: their kinds, and what they imply for fields.
+"""Boundaries of a domain: their kinds, and their effects on fields.
 
 A closed boundary is a wall. The normal velocity is zero on it; beyond it, a field has the values of
 the mirror image. On a C-grid, the walls in x are at U and F points, those in y at V and F points.
@@ -120,10 +120,9 @@ class Reflection:
 
 @dataclass(frozen=True)
 class _Side:
-    """One side of the domain in the indices of a rank's arrays, in one direction.
+    """One side of the domain in one direction, in the indices of a rank's arrays.
 
     - `wall`: twice the index of the boundary.
-
     - `reached`: the first and the last index of the rank's points and halo.
     """
 
@@ -157,14 +156,14 @@ class _Side:
         return self.reached[0] <= index <= self.reached[1]
 
     def across(self, part: slice) -> Slices:
-        """Return points at some indices in this direction, and at all in the other."""
+        """Return the index of points at `part` in this direction, and of all in the other."""
         return (part, slice(None)) if self.axis == 0 else (slice(None), part)
 
 
 def _sides_at(
     decomposition: Decomposition, rank: int, points: Points, offset: Offset, depth: int
 ) -> Iterator[_Side]:
-    """Yield all sides of the domain as a rank has them, to a depth of its halo."""
+    """Yield all sides of the domain for a rank, up to a depth of its halo."""
     own = decomposition.subdomains[rank]
     for axis, on_side in enumerate(points.on_sides):
         first, last = own.internal.start[axis], own.internal.stop[axis] - 1
@@ -172,7 +171,7 @@ def _sides_at(
         shift = (-1 if offset is Offset.SOUTH_WEST else 1) if on_side else 0
         for is_end in (False, True):
             beyond = zero + (decomposition.points[axis] if is_end else 0)
-            # Between the last T point and the first one beyond, in halves of a point.
+            # Between the last T point and the first one outside, in units of half a point.
             wall = 2 * beyond - 1 - shift
             yield _Side(axis, is_end, wall, (first - depth, last + depth))
 
@@ -180,7 +179,7 @@ def _sides_at(
 def reflections(
     decomposition: Decomposition, rank: int, sides: Sides, kind: tuple[Points, Offset], depth: int
 ) -> tuple[Reflection, ...]:
-    """Return what closed boundaries do to fields on a kind of points, to a depth of the halo.
+    """Return the reflections at closed boundaries for a kind of points, up to a halo depth.
 
     Reflections in y follow those in x, so that corners are reflected twice.
     """

@@ -28,7 +28,7 @@ _DIGITS = 6
 
 
 class CheckpointError(RuntimeError):
-    """A checkpoint cannot be written, or contains other fields than the program."""
+    """Error: a checkpoint cannot be written, or contains other fields than the program."""
 
 
 def write_checkpoint(
@@ -101,12 +101,12 @@ def last_checkpoint(folder: str | Path) -> Path:
 
 
 def _on_root(grid: Grid, work: Callable[[], str | Path]) -> str:
-    """Return the result of `work` on rank 0, on all ranks; its error is an error of all ranks."""
+    """Return on all ranks the result of `work` on rank 0; an error is raised on all ranks."""
     return _together(grid, work if grid.ranks.rank == 0 else lambda: "")[0]
 
 
 def _together(grid: Grid, work: Callable[[], Any]) -> list[str]:
-    """Do `work` on each rank; if one fails, raise an error on all ranks."""
+    """Execute `work` on each rank; if one fails, raise an error on all ranks."""
     message, kind, result = "", "", ""
     try:
         result = str(work())
@@ -152,7 +152,7 @@ def _description(
 
 
 def _complete(folder: Path) -> list[Path]:
-    """Return the complete checkpoints in a folder, in the order in which they were written."""
+    """Return the complete checkpoints in a folder, in the order of their creation."""
     if not folder.is_dir():
         return []
     found = (one for one in folder.iterdir() if one.name.isdecimal() and one.is_dir())
@@ -160,7 +160,7 @@ def _complete(folder: Path) -> list[Path]:
 
 
 def _start(folder: Path) -> Path:
-    """Return a new folder with a temporary name, and remove what a killed program left."""
+    """Return a new folder with a temporary name; remove leftovers of killed programs."""
     folder.mkdir(parents=True, exist_ok=True)
     for one in folder.iterdir():
         if one.name.endswith((_UNFINISHED, _REMOVED)) and one.is_dir():
@@ -192,7 +192,7 @@ def _finish(unfinished: Path, text: str, keep: int) -> Path:
     unfinished.rename(finished)
     _sync(finished.parent)
     for old in _complete(finished.parent)[:-keep]:
-        # A checkpoint that is removed in part must not look complete.
+        # A partly removed checkpoint must not look complete.
         removed = old.with_name(old.name + _REMOVED)
         old.rename(removed)
         shutil.rmtree(removed)
@@ -213,7 +213,7 @@ def _file(name: str, rank: int) -> str:
 
 
 def _with_surroundings(domain: Region, points: tuple[int, int], halo: int) -> Region:
-    """Return a part of the domain, with the points around the domain that are next to it."""
+    """Return a part of the domain, extended by the adjacent points around the domain."""
     before = tuple(halo if start == 0 else 0 for start in domain.start)
     behind = tuple(
         halo if stop == extent else 0 for stop, extent in zip(domain.stop, points, strict=True)
@@ -274,6 +274,6 @@ def _read_parts(
 
 
 def _parts(described: Mapping[str, Any], points: tuple[int, int]) -> Iterator[Region]:
-    """Yield the points that each rank wrote, with those around the domain."""
+    """Yield the points that each rank wrote, including those around the domain."""
     for (x, y), (to_x, to_y) in described["parts"]:
         yield _with_surroundings(Region((x, y), (to_x, to_y)), points, described["halo"])

@@ -20,16 +20,16 @@ from psyclone_storage.storage import Storage
 
 _WRITTEN = ("written", "covered")
 _ARRAYS = 2
-"""Where the description of a function has the positions of its arrays, for a device."""
+"""The index of the positions of device arrays in the description of a function."""
 SetUp = Callable[..., tuple[tuple[Storage, ...], tuple[float, ...], tuple[int, ...]]]
-"""What finds, from fields, properties of the grid that are arrays and numbers, and bounds."""
+"""A function that returns array properties, real numbers and loop bounds for some fields."""
 
 
 def check_within(field: Field, columns: tuple[int, int], rows: tuple[int, int]) -> None:
     """Check that the arrays of a rank contain the given points.
 
-    `columns` and `rows` contain the first and the last index, counted from 1. An empty range is
-    always valid.
+    `columns` and `rows` are pairs of the first and the last index, counted from 1. An empty range
+    is always valid.
 
     Raises:
         HaloWidthError: a point is outside the arrays.
@@ -78,12 +78,13 @@ class CompiledRoutine(BoundRoutine):
         self._functions: tuple[Any, ...] = ()
 
     def _prepared(self, fields: tuple[Field, ...], given: tuple[Hashable, ...], /) -> BoundStorages:
-        """Return the cached data of the routine for `fields`.
+        """Return the cached state of the routine for `fields`.
 
         Raises:
-            TypeError: an argument is not a field, or has values of another type than the kernels.
+            TypeError: an argument is not a field, or its values have another type than the kernels
+                require.
             ValueError: a written field is passed twice, or fields are on different grids, or on
-                points or with an offset for which the kernels are not written.
+                points or with an offset that the kernels do not support.
         """
         changed = (*self.written, *(at for at, _ in self.moved))
         check_fields(fields, [fields[at] for at in changed])
@@ -116,7 +117,7 @@ class CompiledRoutine(BoundRoutine):
 
 
 class _Prepared(BoundStorages):
-    """Cached data for some fields: tables for functions, and the binding of the fields."""
+    """Cached state for some fields: tables for functions, and the binding of the fields."""
 
     __slots__ = ("_shape",)
 

@@ -1,8 +1,9 @@
-"""The way of halo points between ranks: in place, or packed into messages.
+"""Exchange of halo points between ranks: in place, or packed into messages.
 
-Fields that the host holds are exchanged in place: the library of MPI finds the points. Fields on a
-device are packed by kernels of ours, and nothing but what goes into messages leaves it. Exchanges
-in two parts are packed, too. Several fields share one message for each neighbour.
+Fields with current values on the host are exchanged in place: MPI reads and writes their points
+with derived data types. Fields on a device are packed by device kernels, so that only the messages
+leave the device. Exchanges with separate start and finish are packed, too. Several fields share one
+message for each neighbour.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from psyclone_storage.runtime.ranks import PersistentExchange, Ranks
 from psyclone_storage.storage import Storage, empty
 
 _LAYER = 2
-"""The dimension of layers in arrays that have these."""
+"""The dimension of the layers in arrays with layers."""
 
 
 class InPlace:
-    """The exchange of some fields in the memory that the host has them in.
+    """The in-place exchange of some fields in host memory.
 
-    Fields share one message for each neighbour.
+    The fields share one message for each neighbour.
     """
 
     def __init__(self, ranks: Ranks, plan: ExchangePattern) -> None:
-        """Prepare nothing yet: the first exchange knows where the arrays are."""
+        """Start without messages; the first exchange creates them for its arrays."""
         self.watched: list[weakref.ref[Any]] = []
         self._ranks, self._plan = ranks, plan
         self._arrays: tuple[Any, ...] = ()
@@ -42,7 +43,7 @@ class InPlace:
         self._messages: PersistentExchange | None = None
 
     def run(self, arrays: Sequence[Any]) -> None:
-        """Bring the halos in `arrays` up to date, which nothing else uses meanwhile."""
+        """Update the halos in `arrays`, which no other code may use at the same time."""
         messages = self._messages
         if messages is None or not all(map(is_, arrays, self._arrays)):
             messages = self._prepared(tuple(arrays))
@@ -54,7 +55,7 @@ class InPlace:
             messages.finish()
 
     def _prepared(self, arrays: tuple[Any, ...]) -> PersistentExchange:
-        """Return messages between arrays that are not those of the last exchange."""
+        """Return messages for arrays that differ from those of the last exchange."""
         received, sent = (
             [(one.rank, arrays, [region.box for region in one.regions]) for one in messages]
             for messages in (self._plan.received, self._plan.sent)
@@ -70,13 +71,13 @@ class InPlace:
 
 
 class Packed:
-    """Messages that hold the points of several fields of one kind of value, all on one side.
+    """Packed messages for several fields of one data type, all on the host or all on a device.
 
-    They are kept for the next exchange of as many fields.
+    They are reused by the next exchange of as many fields.
     """
 
     def __init__(self, ranks: Ranks, plan: ExchangePattern, like: Sequence[Any]) -> None:
-        """Make messages for fields such as `like`."""
+        """Create messages for fields such as `like`."""
         self._plan = plan
         side = side_of(like)
         self._kernels: _OnDevice | None = None
@@ -100,7 +101,7 @@ class Packed:
         )
 
     def start(self, fields: Sequence[Any]) -> None:
-        """Send what others need; until `finish` the halos may not be used."""
+        """Send the values that other ranks need; the halos may not be used until `finish`."""
         plan = self._plan
         if self._kernels is not None:
             self._kernels.pack([field.storage for field in fields])
@@ -114,7 +115,7 @@ class Packed:
         self._messages.start()
 
     def finish(self, fields: Sequence[Any]) -> None:
-        """Put what others have sent into the halos."""
+        """Write the values received from other ranks to the halos."""
         self._messages.finish()
         if self._kernels is not None:
             self._kernels.unpack([field.storage for field in fields])
@@ -126,10 +127,10 @@ class Packed:
 
 
 class _OnDevice:
-    """Packing of the messages of some fields by kernels of a device."""
+    """Packing of the messages of some fields by device kernels."""
 
     def __init__(self, device: str, plan: ExchangePattern, like: Sequence[Storage]) -> None:
-        """Make messages, and find which points are where in them."""
+        """Create the messages, and the tables of the points that they contain."""
         count, dtype = len(like), like[0].dtype
         self._layers = like[0].shape[_LAYER:]
         self._device, self._plan = device, plan
@@ -148,7 +149,7 @@ class _OnDevice:
         ]
 
     def messages(self, ranks: Ranks) -> PersistentExchange:
-        """Return the exchange of the messages."""
+        """Return the persistent MPI exchange for the messages of this halo exchange."""
         return PackedMessages(
             ranks,
             _by_rank(self._plan.received, self._received),
@@ -157,12 +158,12 @@ class _OnDevice:
         )
 
     def pack(self, fields: Sequence[Storage]) -> None:
-        """Fill the messages that are sent, and the halo with this rank's own points."""
+        """Pack the messages to send, and copy this rank's own points to its halo."""
         self._kernels.move(PACK, fields, self._sent)
         self._kernels.move(COPY, fields, self._copied)
 
     def unpack(self, fields: Sequence[Storage]) -> None:
-        """Put the messages that were received into the halo."""
+        """Write the received messages to the halo."""
         self._kernels.move(UNPACK, fields, self._received)
 
 
@@ -185,7 +186,7 @@ def _by_rank(messages: Sequence[Message], strips: Sequence[Strips]) -> list[tupl
 def _points_of(regions: Sequence[Region], layers: tuple[int, ...]) -> Array:
     """Return the indices of the values in some regions.
 
-    The layers of a point follow each other, then the points of a row.
+    The layers of a point are consecutive, followed by those of the next point in x.
     """
     found = [np.empty((2 + len(layers), 0), np.int64)]
     for region in regions:
@@ -197,7 +198,7 @@ def _points_of(regions: Sequence[Region], layers: tuple[int, ...]) -> Array:
 
 
 class MessagePool:
-    """Messages of exchanges that have ended, for those that begin."""
+    """A pool of messages, which finished exchanges return and new ones reuse."""
 
     def __init__(self, ranks: Ranks, plan: Callable[[int], ExchangePattern]) -> None:
         self._ranks = ranks
@@ -206,7 +207,7 @@ class MessagePool:
         self._under_way: dict[Packed, list[Packed]] = {}
 
     def take(self, fields: Sequence[Any], depth: int) -> Packed:
-        """Return messages for an exchange of `fields`, which have their values on one side."""
+        """Return messages for an exchange of `fields`, whose values are all on one side."""
         kind = depth, len(fields), fields[0].storage.dtype, fields[0].layers, side_of(fields)
         idle = self._idle.setdefault(kind, [])
         made = idle.pop() if idle else Packed(self._ranks, self._plan(depth), fields)
@@ -214,7 +215,7 @@ class MessagePool:
         return made
 
     def put(self, packed: Packed) -> None:
-        """Keep messages that are no longer under way."""
+        """Return messages to the pool after an exchange."""
         self._under_way.pop(packed).append(packed)
 
 

@@ -163,7 +163,7 @@ class Field:
         self.set_clean(self.grid.halo)
 
     def prescribe(self, values: Any) -> None:
-        """Set the points on and beyond the prescribed boundaries of the domain, on all ranks alike.
+        """Set the points on and beyond prescribed boundaries, with equal arguments on all ranks.
 
         `values` is a number, or a function of the coordinates x and y. On a grid that is periodic
         in one direction, a function makes the halo dirty.
@@ -193,7 +193,7 @@ class Field:
                 array[part] = found[part]
             self.reflect(array, self.grid.halo)
         if callable(values) and any(self.grid.periodic):
-            # A function has values outside of the domain that differ from those of images.
+            # Outside of the domain, the function may differ from the values of periodic images.
             self.set_dirty()
 
     @property
@@ -275,13 +275,13 @@ class Field:
         return depth > self._clean
 
     def is_moved(self, depth: int) -> bool:
-        """Return whether an exchange of the halo, if it is dirty, changes a value of this rank."""
+        """Return whether the halo is dirty and an exchange would change a value of this rank."""
         if depth <= self._clean:
             return False
         return not self.grid.plan(depth).is_empty or bool(self.grid.reflections(self.points, depth))
 
     def reflect(self, array: Array, depth: int) -> None:
-        """Set the points of `array` on and beyond closed boundaries, up to `depth` points away."""
+        """Set the points of `array` on and beyond closed boundaries, up to a halo depth."""
         for one in self.grid.reflections(self.points, depth):
             one.apply(array)
 
@@ -299,7 +299,7 @@ class Field:
             raise RuntimeError(f"An exchange of {self.describe()} has not been finished.")
 
     def in_place(self, others: Sequence[Field], depth: int) -> InPlace:
-        """Return the exchange of this field and others in the memory of the host."""
+        """Return the in-place exchange of this field and others in host memory."""
         key = depth, *map(id, others)
         made = self._in_place.get(key)
         if made is None:
@@ -325,7 +325,7 @@ class Field:
         """
         if not reproducible:
             gathered = self.grid.ranks.gathered
-            # Reals of 32 bits are added with 64 bits.
+            # 32-bit reals are added in 64 bits.
             wide = np.float64 if self.storage.dtype.kind == "f" else None
             return float(sum(gathered(self._reduced(lambda values: values.sum(dtype=wide)))))
         return self._total(self.values, reproducible=True)
@@ -335,7 +335,7 @@ class Field:
         gathered = self.grid.ranks.gathered
         if not reproducible:
             return float(sum(gathered(float(values.sum()))))
-        # A rank that raised here would leave the others waiting.
+        # If one rank raised an error here, the others would wait for it.
         finite = bool(np.all(np.isfinite(values)))
         parts = gathered(exact_multiple(values) if finite else None)
         if None in parts:
@@ -423,7 +423,7 @@ class Field:
         return values
 
     def _reduced(self, function: Callable[[Any], Any]) -> float:
-        """Return `function` applied to the internal points, on the device if current there."""
+        """Return `function` of the internal points, on the device if they are current there."""
         with self.storage.access(side_of([self])) as array:
             return float(function(array[self.internal.box]))
 
@@ -435,7 +435,7 @@ class Field:
         return () if self.layers is None else (self.layers,)
 
     def _evaluated(self, function: Callable[..., Any], x: Array, y: Array) -> Any:
-        """Return a function of coordinates in x and y, and of the layers if there are some."""
+        """Return the values of a function of the coordinates x and y, and of the layers if any."""
         if self.layers is None:
             return function(x, y)
         return function(x[..., None], y[..., None], np.arange(self.layers))
@@ -503,7 +503,7 @@ class Field:
 
 
 def _with_x_first(given: Any) -> Any:
-    """Return values; if they are an array of xarray with dimensions x and y, in this order first.
+    """Return `given`, with the dimensions x and y first if it is an xarray array.
 
     Other dimensions, such as that of the layers, follow.
     """
@@ -536,7 +536,7 @@ def _exchange_together(group: Sequence[Field], depth: int) -> None:
     """Exchange the halos of fields with one grid and one data type."""
     grid = group[0].grid
     reflects = grid.has_walls and any(grid.reflections(one.points, depth) for one in group)
-    # An access would mark the values as changed.
+    # Without an exchange, an access would mark the values as changed.
     if not grid.plan(depth).is_empty or reflects:
         arrays = held_arrays(group)
         if arrays is not None:
@@ -557,7 +557,7 @@ def _exchange_together(group: Sequence[Field], depth: int) -> None:
 
 
 def _exchange_on_host(group: Sequence[Field], arrays: Sequence[Any], depth: int) -> None:
-    """Exchange halos, then set the points beyond closed boundaries from these and owned points."""
+    """Exchange halos in host arrays, then set the points beyond closed boundaries."""
     grid = group[0].grid
     if not grid.plan(depth).is_empty:
         group[0].in_place(group[1:], depth).run(arrays)
@@ -567,7 +567,7 @@ def _exchange_on_host(group: Sequence[Field], arrays: Sequence[Any], depth: int)
 
 
 def _together(fields: Sequence[Field]) -> Iterator[list[Field]]:
-    """Yield groups of fields with one grid, one data type and equal layers, which share messages.
+    """Yield groups of fields that can share messages: with one grid, data type and layer count.
 
     All ranks form the same groups. The location of values (host or device) is ignored, because
     other ranks do not know it.

@@ -34,9 +34,9 @@ from psyclone_storage.storage import Storage, storage, zeros
 from psyclone_storage.storage.gdp.parameters import checked_device
 
 X_CONTIGUOUS = (1, 0)
-"""The layout of fields without layers: neighbours in x are neighbours in memory, as in Fortran."""
+"""The layout of fields without layers: points in x are contiguous, as in Fortran."""
 LAYERS_CONTIGUOUS = (1, 0, 2)
-"""The layout of fields with layers: those of a point are neighbours in memory, then points in x."""
+"""The layout of fields with layers: layers are contiguous, then points in x."""
 
 
 class Grid:
@@ -228,7 +228,7 @@ class Grid:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the constructor arguments for a pickle; the reading program provides the ranks."""
+        """Return the constructor arguments for a pickle, without the ranks."""
         made = {
             "boundaries": self.boundaries,
             "offset": self.offset,
@@ -313,10 +313,10 @@ class Grid:
         return found
 
     def _local(self, values: Array) -> Array:
-        """Return the part of an array over the domain that is in this rank's arrays.
+        """Return the part of an array over the domain that belongs to this rank's arrays.
 
-        Without a halo, points around the domain have the values of the nearest points, or of their
-        periodic images.
+        If the array has no halo, points around the domain have the values of the nearest points, or
+        of their periodic images.
         """
         rim = (values.shape[0] - self.points[0]) // 2
         indices = []
@@ -330,7 +330,7 @@ class Grid:
 
 
 def _made_again(points: Any, spacing: Any, made: dict[str, Any]) -> Grid:
-    """Return a grid from a pickle; on a different number of ranks it is divided anew."""
+    """Recreate a pickled grid; with another number of ranks, it is decomposed again."""
     ranks = world()
     if made["parts"][0] * made["parts"][1] != ranks.size:
         made = {**made, "parts": None}

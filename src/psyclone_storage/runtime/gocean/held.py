@@ -1,4 +1,4 @@
-"""Access of generated NumPy code to fields: arrays in a context, and boxes around points.
+"""Access of generated NumPy code to fields: a context that yields arrays, and index boxes.
 
 `held` is the interface to storages. All data of an invoke are acquired together on the host, and
 written data are marked at the end.
@@ -68,7 +68,7 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
 
 
 def _dirty(fields: Sequence[Field], depths: Sequence[int]) -> Iterator[Field]:
-    """Yield the fields of which an exchange to a depth changes the halo."""
+    """Yield the fields whose halo an exchange to a depth would change."""
     for field, depth in zip(fields, depths, strict=True):
         if field.is_moved(depth):
             yield field

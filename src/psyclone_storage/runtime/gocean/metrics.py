@@ -1,6 +1,6 @@
-"""Metrics, latitudes and coordinates of a grid: constant, functions of place, or arrays.
+"""Metrics, latitudes and coordinates of a grid: constants, functions of position, or arrays.
 
-`dx`, `dy` and areas are distances and areas around points. Without arguments they follow from the
+`dx`, `dy` and areas are distances and areas around points. By default, they follow from the
 constant spacing of the grid.
 """
 
@@ -23,11 +23,10 @@ _COORDINATES = tuple(one for one in Points if one is not Points.ALL)
 
 
 class Metrics:
-    """Values of grid properties, other than masks, as a user gives them.
+    """Values of grid properties, other than masks, as specified by the user.
 
     - `latitude`: a number, a function of coordinates, or a mapping of `u`, `v` and `f` to these or
       arrays.
-
     - `metrics`: a mapping of names of properties, such as `dx_t`, to numbers, functions or arrays.
 
     Raises:
@@ -53,9 +52,10 @@ class Metrics:
         self._spacing = spacing
 
     def given(self, name: str) -> Any:
-        """Return what a property is made of: a number, an array, or a function.
+        """Return the definition of a property: a number, an array, or a function.
 
-        An area that is not given is a pair: the names of the distances whose product it is.
+        The default of an area with varying distances is a pair: the names of the distances whose
+        product it is.
 
         Raises:
             KeyError: grids have no property of this name.
@@ -97,7 +97,7 @@ class Metrics:
 
 
 def _check_positive(name: str, values: Array) -> None:
-    """Raise `ValueError` for a distance or area that is not positive, or values not finite."""
+    """Raise `ValueError` for a non-finite value, or a distance or area that is not positive."""
     is_valid = np.isfinite(values) if name.startswith("lat") else np.isfinite(values) & (values > 0)
     if not np.all(is_valid):
         wanted = "finite" if name.startswith("lat") else "above zero"
@@ -105,7 +105,7 @@ def _check_positive(name: str, values: Array) -> None:
 
 
 def coordinate_arrays(coordinates: Any, check_shape: Callable[[str, Array], None]) -> Any:
-    """Return curvilinear coordinates as a user gives them: None, a function, or arrays by points.
+    """Return curvilinear coordinates as specified by the user: None, a function, or arrays.
 
     Raises:
         TypeError: `coordinates` is neither a function nor a mapping of points to pairs of arrays.

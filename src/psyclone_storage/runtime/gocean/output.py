@@ -1,4 +1,4 @@
-"""Output of fields for analysis: data sets of xarray with CF metadata, NetCDF files, Zarr stores.
+"""Output of fields for analysis: xarray data sets with CF metadata, NetCDF files, Zarr stores.
 
 Fields on different kinds of points have different dimensions, such as `x_u`, so that a data set
 contains no missing values. The order of dimensions is that of CF: time, layer, y, x.
@@ -210,10 +210,10 @@ class ZarrOutput:
 
 
 class _Chunks:
-    """Chunks of equal extents, each written by one rank, and the points that ranks send for them.
+    """Chunks of equal extents, each written by one rank with points from other ranks.
 
-    `shape` has the extents of a chunk in x and y. Ranks write the chunks in turn: a store that was
-    created on more ranks has more chunks than there are ranks.
+    `shape` contains the extents of a chunk in x and y. Ranks write the chunks in rounds, because a
+    store created on more ranks has more chunks than there are ranks now.
     """
 
     def __init__(self, grid: Grid, shape: tuple[int, int]) -> None:
@@ -227,7 +227,7 @@ class _Chunks:
         ]
 
     def write(self, array: Any, values: Array, record: int | None) -> None:
-        """Write the values of this rank's points, of a `record` or of an array without a time."""
+        """Write the values of this rank's points, at time index `record` or without time."""
         size = self._grid.ranks.size
         for first in range(0, len(self._chunks), size):
             chunks = self._chunks[first : first + size]
@@ -237,7 +237,7 @@ class _Chunks:
     def _write_round(
         self, array: Any, values: Array, record: int | None, chunks: list[Region]
     ) -> None:
-        """Write one chunk on each rank."""
+        """Write at most one chunk on each rank."""
         domains = [one.domain for one in self._grid.decomposition.subdomains]
         rank, layers = self._grid.ranks.rank, values.shape[2:]
         mine, chunk = domains[rank], chunks[rank]
@@ -256,7 +256,7 @@ class _Chunks:
 
 
 def _default_chunk(grid: Grid) -> tuple[int, int]:
-    """Return the extents in x and y of chunks of which there is at most one for each rank."""
+    """Return the chunk extents in x and y, for at most one chunk per rank."""
     x, y = (
         -(-extent // parts)
         for extent, parts in zip(grid.points, grid.decomposition.parts, strict=True)
@@ -292,12 +292,12 @@ def _field_dims(field: Field) -> tuple[str, ...]:
 
 
 def _layer_dim(field: Field) -> str:
-    """Return the dimension of the layers, which fields with as many layers share."""
+    """Return the dimension name of the layers, shared by fields with as many layers."""
     return f"layer_{field.layers}"
 
 
 def _coordinates(grid: Grid, points: Points) -> dict[str, tuple[tuple[str, ...], Array]]:
-    """Return the coordinates of points: of the whole domain, or two-dimensional ones of a rank."""
+    """Return the coordinates of points: one-dimensional for the domain, or 2-D for this rank."""
     x, y = grid.coordinates(points)
     names = [f"{axis}_{points.value}" for axis in _AXES]
     if x.ndim > 1:
@@ -317,7 +317,7 @@ def _axis_attributes(name: str, attributes: Attributes | None) -> dict[str, Any]
 
 
 def _attributes(field: Field, name: str, attributes: Attributes | None) -> dict[str, Any]:
-    """Return the attributes of a variable; two-dimensional coordinates are named."""
+    """Return the attributes of a variable, with the names of two-dimensional coordinates."""
     places = _coordinates(field.grid, field.points)
     two = [one for one, (dims, _) in places.items() if len(dims) > 1]
     named = {"coordinates": " ".join(two)} if two else {}
@@ -326,7 +326,7 @@ def _attributes(field: Field, name: str, attributes: Attributes | None) -> dict[
 
 
 def _whole(grid: Grid, own: Array, root: int) -> Array | None:
-    """Return the values of all ranks' own points on rank `root`, with y as the first dimension."""
+    """Return the values of all ranks' owned points on rank `root`, with y as first dimension."""
     found = grid.ranks.sent_to(root, np.array(own))
     if found is None:
         return None

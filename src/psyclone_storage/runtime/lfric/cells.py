@@ -86,7 +86,7 @@ class Surface:
     held: HeldObject
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the constructor arguments for a pickle; the reading program provides the ranks."""
+        """Return the constructor arguments for a pickle, without the ranks."""
         return made_surface, (self.horizontal,)
 
 

@@ -1,4 +1,4 @@
-"""Columnwise operators: a banded matrix per column of cells, in solver precision.
+"""Columnwise operators: a banded matrix for each column of cells, in solver precision.
 
 The Fortran library determines the numbering of dofs in a column, and the band.
 """
@@ -42,21 +42,20 @@ class _Made:
 
 
 class ColumnwiseOperator(Matrices):
-    """A banded matrix for each column, from dofs of one space to those of another, zero at first.
+    """A banded matrix for each column, from dofs of one space to those of another, initially zero.
 
-    `storage` is (place in the band, row, column of cells), the first fastest. Rows and columns of a
-    matrix are dofs by their height. Entry (i, j), from 1, is at place j - j_minus, from 0, where
-    j_minus is the least j in the band. There are matrices for all cells of the halo; kernels that
-    write them do so for its first depth.
+    `storage` has the indices (place in the band, row, column of cells), with the first index
+    contiguous. Rows and columns of a matrix are dofs ordered by height. Entry (i, j), counted from
+    1, is at place j - j_minus, counted from 0, where j_minus is the smallest j in the band. There
+    are matrices for all cells of the halo; kernels write those up to its first depth.
 
-    Without a `band`, given as alpha, beta, gamma_m and gamma_p, it is the one that assembly needs,
-    which couples the dofs of a layer.
+    By default, `band` is the one that assembly requires, which couples the dofs of a layer.
 
     Collective: all ranks must call it.
 
     Raises:
         ValueError: the spaces are on different meshes, share dofs between columns, or have several
-            values at a dof; the band does not exist.
+            values at a dof; or the band does not exist.
         TypeError: an argument is not a function space, or `band` is not four integers.
     """
 

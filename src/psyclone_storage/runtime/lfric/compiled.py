@@ -27,11 +27,11 @@ from psyclone_storage.runtime.lfric.meant import check_meant
 from psyclone_storage.runtime.native import CompiledLibrary, address_of
 
 SetUp = Callable[..., tuple[Sequence[Array], Sequence[float], Sequence[int]]]
-"""What finds, from data and what is given besides, maps and other arrays, reals, and counts."""
+"""A function that returns arrays such as dofmaps, reals and counts for some data."""
 
 
 _ARRAYS = 3
-"""Where the words for a function say which arrays a device uses."""
+"""The index of the positions of device arrays in the description of a function."""
 
 
 class MeshRoutine(BoundRoutine):
@@ -68,11 +68,11 @@ class MeshRoutine(BoundRoutine):
         self._functions: tuple[Any, ...] = ()
 
     def _prepared(self, data: tuple[Data, ...], given: tuple[Hashable, ...], /) -> BoundStorages:
-        """Return the cached data of the routine for `data`.
+        """Return the cached state of the routine for `data`.
 
         Raises:
-            TypeError: an argument is not a datum, or has another type than the C code.
-            ValueError: a written datum is passed twice, or data are on other ranks, meshes or
+            TypeError: an argument is not a field or operator, or has another type than the C code.
+            ValueError: a written argument is passed twice, or data are on other ranks, meshes or
                 spaces than the C code expects.
         """
         check_data(data, [data[at] for at in self.written])
@@ -111,7 +111,7 @@ class MeshRoutine(BoundRoutine):
 
 
 class _KnownData(BoundStorages):
-    """Cached data: tables for functions, and the binding of the data."""
+    """Cached state: tables for functions, and the binding of the data."""
 
     __slots__ = ("_covered", "kept")
 
@@ -144,5 +144,5 @@ class _KnownData(BoundStorages):
             raise ValueError("An array has gaps, or is not laid out as Fortran's arrays are.")
 
     def begun_again(self, binding: Any, data: tuple[Any, ...]) -> Any:
-        """Enter a binding; data to be written by a call that failed may be written anew."""
+        """Enter a binding again; poisoned values of data that each call overwrites are dropped."""
         return enter(binding, data, [data[at] for at in self._covered], self.device)

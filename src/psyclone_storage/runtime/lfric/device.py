@@ -23,7 +23,7 @@ _SCALARS: Mapping[str, Callable[[Any], Any]] = {
 }
 _BYTES: Mapping[str, int] = {"d": 8, "f": 4, "i": 4}
 _PLACES: Mapping[str, int] = {"d": 1, "f": 1, "i": 1, "x": LENGTH}
-"""How many places of 8 bytes what is reduced to has, by its letter."""
+"""The number of 8-byte words of a reduced value, by its type letter."""
 
 
 class LaunchWords(NamedTuple):
@@ -59,7 +59,7 @@ class ColumnLaunch:
         self.restype = ctypes.c_int32 if words.results else None
 
     def __call__(self, data: Any, reals: Any, counts: Any, *scalars: Any) -> None:
-        """Launch the threads, for each colour those of its cells."""
+        """Launch the threads, once for each colour if there are colours."""
         blocks, size, launches = self._of_tables(data, reals, counts)
         numbers: tuple[Any, ...] = ()
         if scalars:

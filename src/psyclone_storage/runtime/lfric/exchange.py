@@ -1,7 +1,7 @@
-"""The way of halo dofs between ranks, packed into one message for each neighbour.
+"""Exchange of halo dofs between ranks, packed into one message for each neighbour.
 
-Fields of several spaces, and to several depths, share messages. Messages of a device are storages,
-which kernels of ours pack there: of its fields nothing but what goes into messages leaves it.
+Fields of several spaces, and exchanges to several depths, share messages. Messages of device data
+are storages, which device kernels pack, so that only the messages leave the device.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ class _Part:
 
 
 class JointMessages:
-    """Messages of an exchange of as many fields, of one kind of value, by their routings.
+    """Messages for the exchange of a number of fields of one data type, by their routings.
 
-    They are kept for the next exchange of this kind.
+    They are reused by the next exchange of this kind.
     """
 
     def __init__(
         self, ranks: Ranks, routings: Sequence[Routing], dtype: np.dtype[Any], side: str | None
     ) -> None:
-        """Make messages, and prepare to pass them."""
-        self._routings = tuple(routings)  # the pool knows them by what no other object may become
+        """Create the messages and prepare their exchange."""
+        self._routings = tuple(routings)  # keeps their `id` unique, which is part of the pool's key
         self._sent = _Way([one.sent for one in routings], dtype, side)
         self._received = _Way([one.received for one in routings], dtype, side)
         self._kernels = None if side is None else StripKernels(side, dtype, len(routings))
@@ -53,7 +53,7 @@ class JointMessages:
         )
 
     def start(self, fields: Sequence[Any]) -> None:
-        """Send what others need; until `finish` the halos may not be used."""
+        """Send the values that other ranks need; the halos may not be used until `finish`."""
         if self._kernels is not None:
             self._kernels.move(PACK, [field.storage for field in fields], self._sent.strips)
         else:
@@ -64,7 +64,7 @@ class JointMessages:
         self._messages.start()
 
     def finish(self, fields: Sequence[Any]) -> None:
-        """Put what others have sent into the halos."""
+        """Write the values received from other ranks to the halos."""
         self._messages.finish()
         if self._kernels is not None:
             self._kernels.move(UNPACK, [field.storage for field in fields], self._received.strips)
@@ -76,9 +76,9 @@ class JointMessages:
 
 
 class _Way:
-    """The messages that are sent, or those that are received.
+    """The messages to send, or those to receive.
 
-    Messages of host data are `arrays`, those of a device are storages in `strips`.
+    Messages of host data are `arrays`, those of device data are storages in `strips`.
     """
 
     def __init__(
@@ -98,16 +98,16 @@ class _Way:
                 self.strips.append(Strips(message, _dofs_of(rank, messages)))
 
     def on_host(self) -> list[Any]:
-        """Return the messages as `Ranks` takes them: those of host data."""
+        """Return the messages of host data in the form that `Ranks` takes."""
         return [(rank, (array,), ()) for rank, array in zip(self.ranks, self.arrays, strict=True)]
 
     def by_rank(self) -> list[tuple[int, Storage]]:
-        """Return the messages of a device, each with the rank that sends or gets it."""
+        """Return the messages of device data, each with the rank that sends or receives it."""
         found = ((rank, one.message) for rank, one in zip(self.ranks, self.strips, strict=True))
         return [(rank, message) for rank, message in found if message is not None]
 
     def _laid_out(self, messages: Sequence[Sequence[DofMessage]]) -> Iterator[_Part]:
-        """Yield the parts, those of the first field at the beginning of each message."""
+        """Yield the parts of all messages; those of the first field come first in each message."""
         filled = [0] * len(self.ranks)
         for field, of_field in enumerate(messages):
             for message in of_field:
@@ -117,13 +117,13 @@ class _Way:
 
 
 def _dofs_of(rank: int, messages: Sequence[Sequence[DofMessage]]) -> tuple[Array, ...]:
-    """Return for each field which of its dofs are in the message of a rank, (1, dofs) of them."""
+    """Return the dofs of each field in the message of a rank, as arrays of shape (1, dofs)."""
     of_rank = ([one.indices for one in of if one.rank == rank] for of in messages)
     return tuple(found[0] if found else np.empty((1, 0), np.int64) for found in of_rank)
 
 
 class JointPool:
-    """Messages of exchanges that have ended, for those that begin."""
+    """A pool of messages, which finished exchanges return and new ones reuse."""
 
     def __init__(self, ranks: Ranks) -> None:
         self._ranks = ranks
@@ -131,14 +131,14 @@ class JointPool:
         self._under_way: dict[JointMessages, list[JointMessages]] = {}
 
     def take(self, fields: Sequence[Any], routings: Sequence[Routing]) -> JointMessages:
-        """Return messages for an exchange of fields, which have their values on one side."""
+        """Return messages for an exchange of fields, whose values are all on one side."""
         dtype, side = fields[0].storage.dtype, side_of(fields)
         idle = self._idle.setdefault((*map(id, routings), dtype, side), [])
-        # Messages keep their routings, so that no other one gets the place that its key names.
+        # Messages keep their routings alive, so that no other routing can have the same `id`.
         made = idle.pop() if idle else JointMessages(self._ranks, routings, dtype, side)
         self._under_way[made] = idle
         return made
 
     def put(self, packed: JointMessages) -> None:
-        """Keep messages that are no longer under way."""
+        """Return messages to the pool after an exchange."""
         self._under_way.pop(packed).append(packed)

@@ -1,7 +1,7 @@
-"""Fields on function spaces, with halos that can be made equal to the owners' values.
+"""Fields on function spaces, with halos that can be updated from the owners' values.
 
-A field records the depth to which its halo is clean. An exchange sets this depth. Code that writes
-to a field has to call `set_dirty` or `set_clean`, as for LFRic's fields.
+A field records the depth to which its halo is clean. An exchange sets this depth. As for LFRic's
+fields, code that writes to a field must call `set_dirty` or `set_clean`.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class DofField:
     """Field: values at the dofs of a function space, including the rank's halo.
 
     - `storage`: the values in dof order.
-
     - `halo_depth`: the depth to which the halo can be exchanged.
 
     Without `values`, all values are zero. `values` may be a number, a function of the dofs'
     coordinate arrays x, y and z, or an array over the dofs of all ranks, as returned by `gather`.
-    They also apply to replicas of other ranks' dofs. With a function the call is collective.
+    They also apply to copies of other ranks' dofs. With a function, the call is collective.
 
     Raises:
-        ValueError: the halo of the mesh is not so deep, or `values` are not over the dofs.
-        TypeError: `space` is no function space, or `dtype` neither a kind of LFRic nor a type of
-            NumPy that data may have.
+        ValueError: the halo of the mesh is narrower than `halo_depth`, or `values` are not over the
+            dofs.
+        TypeError: `space` is not a function space, or `dtype` is neither an LFRic kind nor a
+            supported NumPy type.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class DofField:
         Collective: all ranks must call it.
 
         Raises:
-            ValueError: the halo is not so deep.
+            ValueError: the halo of the field is narrower than `depth`.
             RuntimeError: an exchange of the field has not been finished.
         """
         start_exchange([self], depth).finish()
@@ -120,10 +120,12 @@ class DofField:
     def start_exchange(self, depth: int = 1) -> None:
         """Start a halo exchange; until it is finished, the field must not be written.
 
-        The halo must not be used either. Collective: all ranks must call it.
+        The halo must not be used either.
+
+        Collective: all ranks must call it.
 
         Raises:
-            ValueError: the halo is not so deep.
+            ValueError: the halo of the field is narrower than `depth`.
             RuntimeError: an exchange of the field has not been finished.
         """
         start_exchange([self], depth)
@@ -208,8 +210,9 @@ class DofField:
     def sum(self, *, reproducible: bool = False) -> float:
         """Return the sum over the dofs of all ranks.
 
-        A `reproducible` one is the exact sum, rounded once: it does not depend on the number of
-        ranks, and has the bits of the Fortran's exact sums. Sums of integers are always exact.
+        A `reproducible` sum is the exact sum, rounded once. It does not depend on the number of
+        ranks, and is bitwise equal to the exact sums of the Fortran infrastructure. Sums of
+        integers are always exact.
 
         Collective: all ranks must call it.
         """
@@ -224,8 +227,8 @@ class DofField:
         Collective: all ranks must call it.
 
         Raises:
-            TypeError: the other is no field.
-            ValueError: the other field is not on the same function space.
+            TypeError: `other` is not a field.
+            ValueError: it is not on the same function space.
         """
         _check_fields("An inner product", [other])
         if other.space is not self.space:
@@ -268,7 +271,7 @@ class DofField:
         return values
 
     def _reduced(self, function: Callable[[Any], Any], empty: float) -> Any:
-        """Return `function` applied to the owned dofs, on the device if these are current there.
+        """Return `function` applied to the owned dofs, on the device if they are current there.
 
         A rank without dofs has the result `empty`.
         """
@@ -294,8 +297,8 @@ class DofField:
             return
         owned = self.space.last_dof_owned
         self._set_dofs(agreed(self.mesh.ranks, lambda: self._computed(values, owned)), owned)
-        # A copy on the seam of a periodic mesh has another place than what its owner holds: the
-        # value comes from there.
+        # On the seam of a periodic mesh, a copy of a dof has other coordinates than the owner's
+        # dof: the owner's value is used.
         self.exchange(self.halo_depth)
         self.set_dirty()
 
@@ -322,7 +325,7 @@ class DofField:
             array[:end] = values
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a pickle: the space, and the values of this rank with the halo."""
+        """Return the state for a pickle: the space, and this rank's values with the halo."""
         self.check_idle()
         return {
             "space": self.space,

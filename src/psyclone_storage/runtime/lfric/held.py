@@ -90,7 +90,7 @@ def enter(binding: Any, data: Sequence[Data], covered: Sequence[Data], device: s
 
 
 def overwrite(datum: Data, device: str | None) -> None:
-    """Make values current on one side without a transfer, because all are written next.
+    """Make values current on one side without a transfer, because all will be overwritten.
 
     If dofs have several values, kernels write only the first, so all values are transferred.
     """
@@ -133,7 +133,7 @@ def check_types(data: Sequence[Data], types: Sequence[Any], names: Sequence[str]
 
 
 def check_data(data: Sequence[Any], changed: Sequence[Any]) -> None:
-    """Raise an error for an object that is not a datum, other ranks, or a repeated written one."""
+    """Raise an error for an invalid object, other ranks, or a written argument passed twice."""
     for datum in data:
         if not isinstance(datum, (DofField, Matrices)):
             raise TypeError(f"An invoke takes fields and operators, not a {type(datum).__name__}.")

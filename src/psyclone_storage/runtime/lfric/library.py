@@ -93,7 +93,7 @@ _TYPES: Mapping[str, tuple[Any, ...]] = {
     "quadrature_face": (_int, _Ints, _int, _int, ctypes.c_void_p, ctypes.c_void_p),
     "quadrature_edge": (_int, _int, _int, _int, ctypes.c_void_p, ctypes.c_void_p),
 }
-"""The functions of the library, without the beginning of their names, and what they take."""
+"""The functions of the library, without the prefix of their names, and their parameter types."""
 _RESULTS: Mapping[str, Any] = {"use_ranks": None, "count_objects": ctypes.c_int64}
 
 
@@ -105,7 +105,7 @@ class HeldObject:
     def __init__(self, library: InfrastructureLibrary, number: int) -> None:
         self.number = number
         free = weakref.finalize(self, library.free, number)
-        free.atexit = False  # the process gives all of it back
+        free.atexit = False  # the end of the process frees it
 
 
 class _Window:
@@ -141,7 +141,7 @@ def _seen(entry: _ListEntry, owner: HeldObject) -> Array:
 
 
 def numbers_of(values: Any, kind: Any = _int) -> Any:
-    """Return numbers as an array of C."""
+    """Return numbers as a C array."""
     return (kind * len(values))(*(map(_whole, values) if kind is _int else values))
 
 
@@ -226,7 +226,7 @@ class InfrastructureLibrary:
 
     def _free_unneeded(self) -> None:
         """Free unreferenced objects; during a call, the calling thread does so afterwards."""
-        # Where another thread has the lock, that one frees.
+        # If another thread has the lock, that thread frees the objects.
         # pylint: disable-next=consider-using-with
         while self._unneeded and self._lock.acquire(blocking=False):
             try:
@@ -322,10 +322,10 @@ class _RankOfCaller:
 
 
 def agreed(ranks: Ranks, work: Callable[[], T]) -> T:
-    """Run `work` on all ranks; if it fails on one rank, raise an error on all ranks.
+    """Execute `work` on all ranks; if it fails on one rank, raise an error on all ranks.
 
     Raises:
-        ValueError: it fails on another rank; on this rank the original exception is raised.
+        ValueError: it fails on another rank; on this rank, the original exception is raised.
     """
     failure: Exception | None = None
     try:

@@ -21,7 +21,7 @@ class Matrices(ABC):
     """
 
     under_way: ClassVar[None] = None
-    """No exchange ever is."""
+    """The exchange in progress, of which there is never one."""
 
     def __init__(self, to_space: FunctionSpace, from_space: FunctionSpace, label: str) -> None:
         """Set the spaces.

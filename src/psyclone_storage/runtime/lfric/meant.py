@@ -1,10 +1,14 @@
 """Expected properties of the data of a routine, and their check.
 
-A word for each datum says `field`, `operator` or `columnwise_operator`. Others follow: `mesh=1` for
-the data that are on one mesh, `surface=1` for those whose columns may differ from these;
-`space=2:w3` (of an operator `to_space=`, `from_space=`) for those on one space, with the names that
-it may have; `nlayers=5` and `ndata=3` for what metadata state; `dofs=7` (`to_dofs=`, `from_dofs=`)
-for the number of dofs of a cell that kernels access.
+The description of each argument is a text. Its first word is `field`, `operator` or
+`columnwise_operator`. Further words may follow:
+
+- `mesh=1`: all data with the same number are on one mesh.
+- `surface=1`: all data with the same number are on meshes with one horizontal mesh.
+- `space=2:w3` (for operators `to_space=`, `from_space=`): all with the same number are on one
+  space, whose possible names are listed.
+- `nlayers=5`, `ndata=3`: the number of layers and of values at a dof in the metadata.
+- `dofs=7` (`to_dofs=`, `from_dofs=`): the number of dofs of a cell that kernels access.
 """
 
 from __future__ import annotations
@@ -23,11 +27,11 @@ _DOFS = {"dofs": "space", "to_dofs": "to_space", "from_dofs": "from_space"}
 
 
 def check_vector(fields: Any, count: int, name: str) -> None:
-    """See that an argument is a vector of as many fields as a routine takes.
+    """Check that an argument is a vector with `count` fields.
 
     Raises:
-        TypeError: it is no vector.
-        ValueError: it has more fields, or fewer.
+        TypeError: it is not a vector.
+        ValueError: it has another number of fields.
     """
     if not isinstance(fields, Sequence) or isinstance(fields, str):
         raise TypeError(f"'{name}' is no vector of fields: the invoke takes one of {count}.")
@@ -38,12 +42,12 @@ def check_vector(fields: Any, count: int, name: str) -> None:
 
 
 def check_meant(data: Sequence[DofField | Matrices], meant: Sequence[str]) -> None:
-    """See that data are what a routine takes them for; `meant` has words for each.
+    """Check that data have the properties that a routine expects; `meant` describes each.
 
     Raises:
-        TypeError: one is a field where an operator is taken, or the other way.
-        ValueError: one is on another space or mesh, has another number of layers or values, or
-            fewer dofs in a cell than are looked at.
+        TypeError: a field is passed instead of an operator, or vice versa.
+        ValueError: an argument is on another space or mesh, has another number of layers or values,
+            or fewer dofs in a cell than kernels access.
     """
     seen: dict[tuple[str, str], tuple[Any, Any]] = {}
     for datum, words in zip(data, meant, strict=True):
@@ -88,9 +92,9 @@ _VERBS = {"space": "is on", "to_space": "maps to", "from_space": "maps from"}
 
 
 def _check_space(datum: Any, what: str, other: tuple[Any, str]) -> None:
-    """Raise if a datum is not on the space on which another one was seen."""
+    """Raise `ValueError` if `datum` is not on the same space as an earlier argument."""
     here, there = getattr(datum, what), getattr(other[0], other[1])
-    if here is there or here.mesh is not there.mesh:  # the words about meshes are more specific
+    if here is there or here.mesh is not there.mesh:  # the error about meshes is more specific
         return
     if _made_of(here) == _made_of(there):
         return
@@ -109,7 +113,7 @@ def _made_of(space: Any) -> tuple[Any, ...]:
 
 
 def _check_mesh(datum: Any, what: str, number: str, seen: dict[Any, Any]) -> None:
-    """Raise if a datum is not over the surface, or on the mesh, on which another was seen."""
+    """Raise `ValueError` if `datum` is not on the same mesh or surface as an earlier argument."""
     taken = "on one mesh" if what == "mesh" else "over one horizontal mesh"
     for same in ("surface", what):
         other, _ = seen.setdefault((same, number), (datum, None))

@@ -1,4 +1,4 @@
-"""Meshes of LFRic, as programs make them, and the function spaces over them."""
+"""LFRic meshes, as programs create them, and the function spaces on them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from psyclone_storage.runtime.lfric.space import FunctionSpace
 
 
 class ColumnOptions(TypedDict, total=False):
-    """The keywords that `Columns` takes."""
+    """The keywords of `Columns`."""
 
     layers: int
     bottom: float
@@ -33,7 +33,7 @@ class ColumnOptions(TypedDict, total=False):
 
 
 class CutOptions(TypedDict, total=False):
-    """The keywords that say how a horizontal mesh is cut."""
+    """The keywords for the partition of a horizontal mesh."""
 
     halo_depth: int
     cells_together: int
@@ -41,7 +41,7 @@ class CutOptions(TypedDict, total=False):
 
 
 class MeshOptions(ColumnOptions, CutOptions, total=False):
-    """The keywords that all meshes take."""
+    """The keywords that all meshes accept."""
 
     label: str
     device: str | None
@@ -49,9 +49,10 @@ class MeshOptions(ColumnOptions, CutOptions, total=False):
 
 
 class ColumnMesh(MeshCells):
-    """Columns of cells, those of this rank and the halo around them, and the spaces over them.
+    """Columns of cells on this rank, including the halo, and the function spaces on them.
 
-    `planar`, `cubed_sphere` and `extruded` make meshes; all ranks make them alike, and together.
+    `planar`, `cubed_sphere` and `extruded` create meshes; these calls are collective and need equal
+    arguments on all ranks.
     """
 
     def __init__(
@@ -75,16 +76,17 @@ class ColumnMesh(MeshCells):
         periodic: tuple[bool, bool] = (True, True),
         **options: Unpack[MeshOptions],
     ) -> ColumnMesh:
-        """Return a plane of `cells` in x and in y, each `widths` metres wide, under columns.
+        """Return a mesh of columns on a plane with `cells` cells in x and y, `widths` metres wide.
 
-        Of two meshes that are mapped to each other the finer one keeps `cells_together`. Without
-        `generate_inner_halos` all inner cells are at the deepest depth, as on some of LFRic.
+        If two meshes are mapped to each other, `cells_together` of the finer mesh keeps the cells
+        of a coarse cell on one rank. Without `generate_inner_halos`, all inner cells are at the
+        largest inner depth, as on some LFRic meshes.
 
         Collective: all ranks must call it.
 
         Raises:
-            TypeError: there is no such keyword.
-            ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks.
+            TypeError: a keyword is unknown.
+            ValueError: on all ranks, the mesh cannot be created, or not for this number of ranks.
         """
         plane = Plane(
             _pair(cells, "The numbers of cells in x and y"),
@@ -96,13 +98,13 @@ class ColumnMesh(MeshCells):
 
     @classmethod
     def cubed_sphere(cls, edge_cells: int, **options: Unpack[MeshOptions]) -> ColumnMesh:
-        """Return a sphere; its radius is the bottom of the columns.
+        """Return a mesh of columns on a sphere; its radius is the bottom of the columns.
 
         Collective: all ranks must call it.
 
         Raises:
-            TypeError: there is no such keyword.
-            ValueError: on all ranks, if the mesh cannot be made, or not for so many ranks.
+            TypeError: a keyword is unknown.
+            ValueError: on all ranks, the mesh cannot be created, or not for this number of ranks.
         """
         return cls._of(CubedSphere(edge_cells, **_cut(options)), options)
 
@@ -118,13 +120,15 @@ class ColumnMesh(MeshCells):
         )
 
     def extruded(self, label: str = "", **columns: Unpack[ColumnOptions]) -> ColumnMesh:
-        """Return other columns over the same horizontal mesh, as this one's but for `columns`.
+        """Return a mesh with other columns on the same horizontal mesh.
+
+        `columns` are the properties that differ from those of this mesh.
 
         Collective: all ranks must call it.
 
         Raises:
-            TypeError: `columns` has other keywords than `Columns`.
-            ValueError: on all ranks, if the mesh cannot be made.
+            TypeError: `columns` contains other keywords than those of `Columns`.
+            ValueError: on all ranks, the mesh cannot be created.
         """
         _check_names(columns, ColumnOptions)
         return ColumnMesh(
@@ -144,10 +148,10 @@ class ColumnMesh(MeshCells):
         ndata: int = 1,
         ndata_first: bool = False,
     ) -> FunctionSpace:
-        """Return a function space of LFRic's name, always the same for the same question.
+        """Return an LFRic function space by name; equal arguments return the same object.
 
-        `order` is that of the element, in the horizontal and in the vertical. A dof has `ndata`
-        values, which are contiguous if `ndata_first`.
+        `order` is the order of the element, or a pair of the horizontal and the vertical order. A
+        dof has `ndata` values, which are contiguous if `ndata_first`.
 
         Collective: all ranks must call it.
 
@@ -164,26 +168,26 @@ class ColumnMesh(MeshCells):
         return self._spaces[key]
 
     def _stencil(self, shape: str | int, extent: int) -> NeighbourCells:
-        """Return the cells around each cell, in the order in which a space has their dofs.
+        """Return the cells around each cell, in the order of the dofs in stencils of a space.
 
         Raises:
-            ValueError: there is no such shape, or the extent is below 0.
+            ValueError: the shape is unknown, or the extent is negative.
         """
         space = self.space(SPACE_OF_CELLS)
         dofs = space.stencil(shape, extent)
         cell_of_dof = np.zeros(space.undf + 1, np.int32)
         cell_of_dof[space.dofmap[0]] = np.arange(1, space.dofmap.shape[1] + 1)
-        # Where there is no neighbour, there is no dof, 0, and so no cell.
+        # A missing neighbour has the dof 0, and therefore the cell 0.
         cells = np.asfortranarray(cell_of_dof[dofs.dofmap[0]])
         cells.flags.writeable = False
         return NeighbourCells(cells, dofs.sizes)
 
     def __deepcopy__(self, memo: Any) -> ColumnMesh:
-        """Return the mesh itself: copies of fields are fields on it."""
+        """Return the mesh itself, so that copies of fields are on the same mesh."""
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what the mesh is made of; its ranks are those of the program that reads it."""
+        """Return the constructor arguments for a pickle, without the ranks."""
         return _made_again, (
             self.horizontal,
             self.columns,
@@ -200,12 +204,12 @@ def _made_again(
     device: str | None,
     surface: Surface | None = None,
 ) -> ColumnMesh:
-    """Return a mesh that was pickled; before its surface was, too, it had none."""
+    """Recreate a pickled mesh; older pickles have no `surface`."""
     return ColumnMesh(horizontal, columns, label=label, device=device, surface=surface)
 
 
 def _cut(options: MeshOptions) -> CutOptions:
-    """Return what options say of how a horizontal mesh is cut."""
+    """Return the options for the partition of a horizontal mesh."""
     return {
         "halo_depth": options.get("halo_depth", 2),
         "cells_together": options.get("cells_together", 1),
@@ -223,7 +227,7 @@ def _check_names(options: Any, known: Any) -> None:
 
 
 def _pair(values: Any, what: str) -> tuple[Any, Any]:
-    """Return two values; raise `TypeError` if there are not two, which `what` names."""
+    """Return two values; raise `TypeError`, with the description `what`, for anything else."""
     try:
         first, second = values
     except (TypeError, ValueError):
@@ -232,10 +236,10 @@ def _pair(values: Any, what: str) -> tuple[Any, Any]:
 
 
 def _columns(given: Columns, options: Any) -> Columns:
-    """Return columns with what the options say of them.
+    """Return columns, with properties replaced by `options`.
 
     Raises:
-        ValueError: the levels are not those of the layers.
+        ValueError: the number of levels does not match the number of layers.
     """
     named = {name: options[name] for name in Columns.__slots__ if name in options}
     made = replace(given, **named)

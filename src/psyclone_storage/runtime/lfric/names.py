@@ -1,4 +1,4 @@
-"""Names of LFRic that the runtime asks the library for, which imports nothing of the compiler."""
+"""LFRic names that the runtime passes to the Fortran library; imports no compiler module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quadratures of LFRic: points and weights in the reference cell, as Fortran has them."""
+"""LFRic quadratures: points and weights in the reference cell, from the Fortran library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from psyclone_storage.runtime.lfric.library import Array, infrastructure, number
 from psyclone_storage.runtime.ranks import SingleRank
 
 RULES = ("gaussian", "gauss_lobatto", "newton_cotes", "segment_centre")
-"""The rules, in the order in which the library counts them."""
+"""The rules, in the order of their numbers in the library."""
 _PARTS = {"all": (1, 1), "horizontal": (1, 0), "vertical": (0, 1)}
 _FACES = (4, 2)
 _EDGES = (8, 4)
@@ -20,12 +20,12 @@ _EDGES = (8, 4)
 
 @cache
 def _fill(function: str, rule: str, *arguments: Any, shapes: tuple[Any, ...]) -> tuple[Array, ...]:
-    """Return the arrays that a function of the library fills; those of equal rules are the same.
+    """Return arrays filled by a library function; equal arguments return the same arrays.
 
-    So a device gets them once, however often a program makes a rule.
+    The arrays of a rule are thus copied to a device once.
 
     Raises:
-        ValueError: there is no such rule, or none of so few points.
+        ValueError: the rule is unknown, or requires more points.
     """
     if rule not in RULES:
         known = ", ".join(f"'{one}'" for one in RULES)
@@ -49,9 +49,9 @@ def _checked(count: int) -> int:
 
 @dataclass(frozen=True)
 class QuadratureXYoZ:
-    """A quadrature over the volume of a cell: horizontal points times vertical ones.
+    """A quadrature over the volume of a cell: horizontal points times vertical points.
 
-    There are as many points in y and in z as in x unless said otherwise.
+    By default, there are as many points in y and in z as in x.
     """
 
     np_x: int
@@ -60,7 +60,7 @@ class QuadratureXYoZ:
     rule: str = "gaussian"
 
     def __post_init__(self) -> None:
-        """Fill in what was not said, and see that there is such a quadrature."""
+        """Set default values, and check that the quadrature exists."""
         _checked(self.np_x)
         object.__setattr__(self, "np_y", _checked(self.np_y or self.np_x))
         object.__setattr__(self, "np_z", _checked(self.np_z or self.np_x))
@@ -79,7 +79,7 @@ class QuadratureXYoZ:
 
     @property
     def points_xy(self) -> Array:
-        """The horizontal points, (point, xy), y fastest."""
+        """The horizontal points, with the indices (point, xy); y varies fastest."""
         return self._arrays[0]
 
     @property
@@ -99,7 +99,7 @@ class QuadratureXYoZ:
 
     @cached_property
     def points(self) -> Array:
-        """All points, (xyz, horizontal point, vertical point)."""
+        """All points, with the indices (xyz, horizontal point, vertical point)."""
         found = np.empty((3, self.np_xy, self.np_z), order="F")
         found[:2] = self.points_xy.T[:, :, np.newaxis]
         found[2] = self.points_z
@@ -107,7 +107,7 @@ class QuadratureXYoZ:
 
 
 class _OfParts:
-    """Base of quadratures over parts of the surface of a cell."""
+    """Base class of quadratures over the faces or edges of a cell."""
 
     @cached_property
     def _arrays(self) -> tuple[Array, ...]:
@@ -115,26 +115,26 @@ class _OfParts:
 
     @property
     def points_xyz(self) -> Array:
-        """The points, (xyz, point, part)."""
+        """The points, with the indices (xyz, point, part); a part is a face or an edge."""
         return self._arrays[0]
 
     @property
     def points(self) -> Array:
-        """The points, (xyz, point, part)."""
+        """The points, with the indices (xyz, point, part); a part is a face or an edge."""
         return self._arrays[0]
 
     @property
     def weights_xyz(self) -> Array:
-        """The weights, (point, part)."""
+        """The weights, with the indices (point, part); a part is a face or an edge."""
         return self._arrays[1]
 
 
 @dataclass(frozen=True)
 class QuadratureFace(_OfParts):
-    """A quadrature over the faces of a cell: all, the `horizontal` ones, or the `vertical` ones.
+    """A quadrature over all faces of a cell, or over its `horizontal` or `vertical` faces.
 
-    Horizontal are those at the sides. A face has `np_1` points in one direction, and in the other
-    unless `np_2` says otherwise.
+    Horizontal faces are the side faces. A face has `np_1` points in one direction and `np_2`, by
+    default `np_1`, in the other.
     """
 
     np_1: int
@@ -143,7 +143,7 @@ class QuadratureFace(_OfParts):
     rule: str = "gaussian"
 
     def __post_init__(self) -> None:
-        """Fill in what was not said, and see that there is such a quadrature."""
+        """Set default values, and check that the quadrature exists."""
         _checked(self.np_1)
         object.__setattr__(self, "np_2", _checked(self.np_2 or self.np_1))
         _ = self._arrays
@@ -156,7 +156,7 @@ class QuadratureFace(_OfParts):
 
     @property
     def np_xyz(self) -> int:
-        """The number of points of a face."""
+        """The number of points on a face."""
         return self.np_1 * self.np_2
 
     @property
@@ -167,14 +167,14 @@ class QuadratureFace(_OfParts):
 
 @dataclass(frozen=True)
 class QuadratureEdge(_OfParts):
-    """A quadrature over the edges of a cell: all, the `horizontal` ones, or the `vertical` ones."""
+    """A quadrature over all edges of a cell, or over its `horizontal` or `vertical` edges."""
 
     np_1: int
     edges: str = "all"
     rule: str = "gaussian"
 
     def __post_init__(self) -> None:
-        """See that there is such a quadrature."""
+        """Check that the quadrature exists."""
         _checked(self.np_1)
         _ = self._arrays
 
@@ -185,7 +185,7 @@ class QuadratureEdge(_OfParts):
 
     @property
     def np_xyz(self) -> int:
-        """The number of points of an edge."""
+        """The number of points on an edge."""
         return self.np_1
 
     @property

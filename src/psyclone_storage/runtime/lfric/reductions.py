@@ -1,4 +1,4 @@
-"""Sums over all ranks whose bits do not depend on how many there are."""
+"""Sums over all ranks that are bitwise independent of the number of ranks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from psyclone_storage.runtime.ranks import Ranks
 
 
 def exact_sum(ranks: Ranks, values: Array) -> Any:
-    """Return the exact sum of values of all ranks, rounded once, in their type.
+    """Return the exact sum of the values of all ranks, rounded once, in their type.
 
-    Where one is infinite or not a number, it is the sum of those that are. These are the bits of
-    the Fortran's exact sums. The sum of integers has 64 bits.
+    If some values are infinite or NaN, the result is the sum of only these. The result is bitwise
+    equal to the exact sums of the Fortran infrastructure. The sum of integers has 64 bits.
 
     Collective: all ranks must call it.
     """

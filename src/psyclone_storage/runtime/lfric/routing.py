@@ -1,7 +1,6 @@
 """Routing of a halo exchange: the dofs that each rank sends and receives.
 
-Fortran finds them, for a function space and a depth: those that others own and those that others
-ask for.
+The Fortran library determines them for a function space and a depth.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from psyclone_storage.runtime.lfric.library import Array
 
 @dataclass(frozen=True)
 class DofMessage:
-    """A message to or from one rank: runs of dofs, from 1, in a fixed order."""
+    """A message to or from one rank: runs of consecutive dofs, counted from 1, in a fixed order."""
 
     rank: int
     first: Array
@@ -25,7 +24,7 @@ class DofMessage:
 
     @cached_property
     def places(self) -> Array | slice:
-        """The places of the dofs in an array, from 0; a slice if they are one after the other."""
+        """The array indices of the dofs, from 0; a slice if they are consecutive."""
         if np.array_equal(self.first[1:], (self.first + self.length)[:-1]):
             return slice(int(self.first[0]) - 1, int(self.first[0]) - 1 + self.size)
         starts = np.repeat(self.first - 1 - np.cumsum(self.length) + self.length, self.length)
@@ -33,27 +32,27 @@ class DofMessage:
 
     @cached_property
     def indices(self) -> Array:
-        """The places as a kernel is told of them: numbers of the shape (1, dofs)."""
+        """The array indices for a kernel, as an array of shape (1, dofs)."""
         places = self.places
         each = np.arange(places.start, places.stop) if isinstance(places, slice) else places
         return each[np.newaxis]
 
     @property
     def size(self) -> int:
-        """The number of values of one field."""
+        """The number of values for one field."""
         return int(self.length.sum())
 
 
 @dataclass(frozen=True)
 class Routing:
-    """The messages of an exchange, each list in the order of ranks."""
+    """The messages of an exchange, sorted by rank."""
 
     sent: tuple[DofMessage, ...]
     received: tuple[DofMessage, ...]
 
 
 def routing_of(shown: Mapping[str, Array]) -> Routing:
-    """Return the routing that the library shows."""
+    """Return the routing from the arrays that the library returns."""
     return Routing(
         _messages(shown["receivers"], shown, "sent"),
         _messages(shown["senders"], shown, "received"),

@@ -1,4 +1,4 @@
-"""Arrays of numbers that a program passes to kernels, as they are when it passes them."""
+"""Array arguments of kernels: copies of the values at the time of the call."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ _CONDITIONS = "b"
 
 
 def scalar_array(value: Any, type_: str, rank: int, name: str) -> ScalarArray:
-    """Return an array as generated code is passed it: a copy, the first index fastest.
+    """Return an array argument for generated code: a copy in Fortran order.
 
-    `type_` is that of NumPy which the code has, or `bool`; the array may have no elements. Integers
-    may have any NumPy type, and integers or reals of fewer bytes are
-    converted.
+    `type_` is the NumPy type that the code expects, or `bool`; the array may be empty. Integers may
+    have any NumPy type. Integers and shorter reals are converted.
 
     Raises:
-        TypeError: it is no array of such values, or of reals with more bytes.
+        TypeError: it is not an array of such values, or has longer reals.
         ValueError: it has another number of dimensions.
-        OverflowError: one of its integers is too large.
+        OverflowError: an integer is too large.
     """
     found = value.values if isinstance(value, ScalarArray) else np.asarray(value)
     wanted = np.dtype(type_)

@@ -1,4 +1,4 @@
-"""Function spaces of LFRic: which dofs cells have, who owns them, and their basis functions."""
+"""LFRic function spaces: the dofs of cells, their owners, and basis functions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from psyclone_storage.runtime.lfric.quadrature import Quadrature
 from psyclone_storage.runtime.lfric.routing import Routing, routing_of
 
 STENCILS = ("point", "x1d", "y1d", "cross", "region", "cross2d")
-"""The shapes of stencils, in the order in which the library counts them."""
+"""The shapes of stencils, in the order of their numbers in the library."""
 LINES = {1: "x1d", 2: "y1d"}
-"""The stencils whose direction is chosen at run time, by its number."""
+"""The line stencils, by the number of the direction that is chosen at run time."""
 
 _HIGHEST_ORDER = 16
 
@@ -27,8 +27,8 @@ _HIGHEST_ORDER = 16
 class StencilDofs:
     """The dofs of the cells around each cell.
 
-    `dofmap` is (dof, place, cell), `sizes` the number of cells in each stencil; for `cross2d` they
-    are (dof, place, branch, cell) and (branch, cell).
+    `dofmap` has the indices (dof, place, cell), and `sizes` contains the number of cells in each
+    stencil. For `cross2d`, the indices are (dof, place, branch, cell) and (branch, cell).
     """
 
     dofmap: Array
@@ -36,16 +36,16 @@ class StencilDofs:
 
     @property
     def size(self) -> int:
-        """The number of cells of the largest stencil, or of the longest branch."""
+        """The number of cells in the largest stencil, or in the longest branch."""
         found: int = self.dofmap.shape[1]
         return found
 
 
 class FunctionSpace:
-    """A space of functions over a mesh; `mesh.space` makes it.
+    """A function space on a mesh, created by `mesh.space`.
 
-    Dofs count from 1: those that this rank owns come first, then the annexed ones, which owned
-    cells have and others own, then those of the halo by depth.
+    Dofs are counted from 1. The dofs that this rank owns come first. Then follow the annexed dofs,
+    which belong to owned cells but to other ranks, and the dofs of the halo by depth.
     """
 
     ndf = Known[int]("The number of dofs of a cell.")
@@ -94,7 +94,7 @@ class FunctionSpace:
         )
 
     def __repr__(self) -> str:
-        """Return what a notebook shows."""
+        """Return the text shown in a notebook."""
         return f"<FunctionSpace {self.describe().removeprefix('the space ')}>"
 
     @property
@@ -104,7 +104,7 @@ class FunctionSpace:
 
     @property
     def ncell(self) -> int:
-        """The number of columns of this rank, those of the halo included."""
+        """The number of columns on this rank, including the halo."""
         return self.mesh.ncells_2d
 
     @property
@@ -118,25 +118,25 @@ class FunctionSpace:
         return self.mesh.halo_depth
 
     def last_dof_halo(self, depth: int | None = None) -> int:
-        """Return the last dof of the halo to a depth, or to all of it.
+        """Return the last dof of the halo up to a depth, or of the whole halo.
 
         Raises:
-            ValueError: the halo is not so deep.
+            ValueError: the halo is not that deep.
         """
         depth = self.halo_depth if depth is None else self.mesh.checked_depth(depth)
         return int(self.described["last_halo_dofs"][depth - 1])
 
     def coordinates(self) -> Array:
-        """Return where the first value of each dof is, (3, dof); nan for other values.
+        """Return the coordinates of the first value of each dof, shape (3, undf); NaN for others.
 
-        What lies on the seam of a periodic mesh has the place that its first cell gives it.
+        A dof on the seam of a periodic mesh has its position in the first cell that contains it.
         """
         found = np.full((3, self.undf), np.nan, order="F")
         self.mesh.library.call("dof_coordinates", self.held.number, found.ctypes.data)
         return found
 
     def describe(self) -> str:
-        """Return the subject of an error message."""
+        """Return a description of the space, used as the subject of error messages."""
         order = "" if self.order == (0, 0) else f" of the orders {self.order}"
         return f"the space '{self.name}'{order} on {self.mesh.describe()}"
 
@@ -156,22 +156,22 @@ class FunctionSpace:
         return self.undf
 
     def told_apart(self, other: FunctionSpace) -> str:
-        """Return in words how two spaces differ that are not one object."""
+        """Return the difference of two space objects in words."""
         words = f"{self.describe()} and {other.describe()}"
         if self.mesh is other.mesh:
             return words
         return f"{words}, which are two meshes. Pickle together what is on one mesh"
 
     def __deepcopy__(self, memo: Any) -> FunctionSpace:
-        """Return the space itself."""
+        """Return the space itself, so that copies of fields are on the same space."""
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what the space is made of."""
+        """Return the constructor arguments for a pickle."""
         return _made_again, (self.mesh, self.name, self.order, self.ndata, self.ndata_first)
 
     def _routing(self, depth: int) -> Routing:
-        """Return how an exchange of a depth moves dofs; all ranks ask together."""
+        """Return the routing of an exchange to `depth`; collective over all ranks."""
         self.mesh.checked_depth(depth)
         asked = self.name, self.order, self.ndata, self.ndata_first, depth
         ranks = self.mesh.ranks
@@ -187,10 +187,10 @@ class FunctionSpace:
     def _stencil(self, shape: str | int, extent: int) -> StencilDofs:
         """Return the stencils of a shape and an extent around all cells.
 
-        A shape that is a number is a line along x, 1, or y, 2.
+        A shape that is an integer is a line along x (1) or y (2).
 
         Raises:
-            ValueError: there is no such shape, or the extent is below 0.
+            ValueError: the shape is unknown, or the extent is negative.
         """
         if not isinstance(shape, str):
             if shape not in LINES:
@@ -225,17 +225,17 @@ class FunctionSpace:
 
 
 def checked_space(space: Any, what: str) -> FunctionSpace:
-    """Return a function space; raise `TypeError` for something else, on which `what` is to be."""
+    """Return a function space; raise `TypeError`, with the words `what`, for anything else."""
     if not isinstance(space, FunctionSpace):
         raise TypeError(f"{what} a function space, as mesh.space('W3') is, not {space!r}.")
     return space
 
 
 def _check_size(mesh: MeshCells, order: tuple[int, int], ndata: int) -> None:
-    """Raise `ValueError` on all ranks if one may have more dofs than numbers of 32 bits can count.
+    """Raise `ValueError` on all ranks if a rank may have more dofs than 32-bit integers can count.
 
-    The library, which sees what else is wrong with a space, looks at the cells of its rank alone,
-    and the others would wait for it.
+    The library, which performs all other checks, considers only the cells of its rank; if it failed
+    on one rank, the others would wait.
     """
     if ndata < 1 or not all(0 <= one <= _HIGHEST_ORDER for one in order):
         return

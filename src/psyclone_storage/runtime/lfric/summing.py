@@ -1,4 +1,4 @@
-"""Sums of reals that loops of generated C add to without rounding, over all ranks."""
+"""Exact sums of reals over loops of generated C code and over all ranks."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from psyclone_storage.runtime.ranks import Ranks
 
 _DIGITS, _DIGIT_BITS = 67, 32
 _SPECIALS = 3
-"""Behind the digits: how many values were plus infinity, minus infinity, and no number."""
+"""After the digits: the numbers of values that were infinity, minus infinity, and NaN."""
 LENGTH = _DIGITS + _SPECIALS
 _LEAST_POWER = -1074
-"""Of the unit of the digits: the least positive real."""
+"""The exponent of the unit of the digits, the smallest positive real."""
 
 
 class DigitSum:
-    """One sum: an integer multiple of the least positive real, in 64-bit digits of base 2**32.
+    """An exact sum: an integer multiple of the smallest positive real, in digits of base 2**32.
 
-    `address` is where the digits are. Sums of threads and of ranks are those of their digits.
+    Each digit is a 64-bit integer. `address` is the address of the digits. Sums of threads and of
+    ranks are combined by adding their digits.
     """
 
     __slots__ = ("_digits", "address")
 
     def __init__(self) -> None:
-        """Begin with 0."""
+        """Start with 0."""
         self._digits = np.zeros(LENGTH, np.int64)
         self.address = address_of(self._digits)
 
     def add(self, values: Any) -> None:
-        """Add reals, as loops of C do, whatever their order."""
+        """Add reals, with the same result as loops in C, in any order."""
         flat = np.ravel(np.asarray(values, np.float64))
         finite = flat[np.isfinite(flat)]
         number = exact_multiple(finite) >> (_LEAST_POWER - LEAST_EXPONENT)
@@ -44,20 +45,20 @@ class DigitSum:
         self._digits[_DIGITS:] += [int(one.sum()) for one in found]
 
     def total(self, ranks: Ranks) -> float:
-        """Return the sum of what all ranks have added, rounded once; all ranks ask together.
+        """Return the sum of all values that the ranks have added, rounded once.
 
-        Where a value was infinite or not a number, it is the sum of those that were.
+        If some values are infinite or NaN, the result is the sum of only these.
 
         Collective: all ranks must call it.
         """
         return _total(ranks.gathered(self._parts()))
 
     def total_of_rank(self) -> float:
-        """Return the sum of what this rank has added, rounded once."""
+        """Return the sum of the values that this rank has added, rounded once."""
         return _total([self._parts()])
 
     def _parts(self) -> tuple[int, tuple[bool, ...]]:
-        """Return the integer, and the kinds of non-finite values."""
+        """Return the sum of finite values as an integer, and the kinds of non-finite values."""
         digits = self._digits[:_DIGITS].tolist()
         number = sum(digit << place * _DIGIT_BITS for place, digit in enumerate(digits) if digit)
         return number, tuple((self._digits[_DIGITS:] > 0).tolist())

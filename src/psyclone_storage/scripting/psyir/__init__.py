@@ -1,1 +1,1 @@
-"""PSyclone's tree of a file without an API: live nodes over frozen statements."""
+"""PSyIR of a Fortran file without a PSyKAl API: editable nodes over immutable statements."""

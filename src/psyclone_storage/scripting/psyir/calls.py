@@ -1,4 +1,4 @@
-"""Calls in a file: of subroutines, of functions, and of what the language provides."""
+"""Call nodes of a file: subroutines, functions and intrinsic procedures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from psyclone_storage.scripting.psyir.symbols import Symbol
 
 
 class Call(Statement, CallExpression):
-    """A call of a subroutine, or a reference to a function: child 0 is the name."""
+    """A subroutine call or a function reference; child 0 is the name of the procedure."""
 
     def __init__(self) -> None:
         Statement.__init__(self)
@@ -39,14 +39,14 @@ class Call(Statement, CallExpression):
 
     @classmethod
     def showing(cls, expr: ex.Expr) -> Self:
-        """Return the node of a reference to a function of the author's."""
+        """Return the node of a function reference in the source file."""
         new = cls()
         new.cached_expr = new.origin = expr
         return new
 
     @classmethod
     def create(cls, routine: Any, arguments: Iterable[Any] = ()) -> Self:
-        """Return a call of a symbol or name; an argument may be a pair of a keyword and a value."""
+        """Return a call of a symbol or name; an argument may be a pair (keyword, value)."""
         new = cls()
         new.children.append(Reference(routine) if isinstance(routine, Symbol) else routine)
         for item in arguments:
@@ -77,12 +77,14 @@ class Call(Statement, CallExpression):
             return replace(self.source, procedure=procedure, args=args)
         return un.Call(procedure, args)
 
-    def _is_statement(self) -> bool:
+    @property
+    def is_statement(self) -> bool:
+        """Return whether this is a call of a subroutine."""
         return self.source is not None or isinstance(self.parent, Schedule)
 
     def debug_string(self) -> str:
-        """Return the call as Fortran."""
-        kind: Any = Statement if self._is_statement() else DataNode
+        """Return the call as Fortran text."""
+        kind: Any = Statement if self.is_statement else DataNode
         text: str = kind.debug_string(self)
         return text
 
@@ -92,37 +94,37 @@ class Call(Statement, CallExpression):
     __hash__ = DataNode.__hash__
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (not self._is_statement() and DataNode.__eq__(self, other))
+        return self is other or (not self.is_statement and DataNode.__eq__(self, other))
 
     @property
     def routine(self) -> Any:
-        """The name of the procedure."""
+        """The reference to the procedure."""
         return self.children[0]
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """The arguments."""
+        """The argument nodes."""
         return tuple(self.children[1:])
 
     @property
     def argument_names(self) -> list[str | None]:
-        """The keywords of the arguments, None for one without."""
+        """The keywords of the arguments, None for each positional argument."""
         return [child.keyword for child in self.children[1:]]
 
     def append_named_arg(self, name: str | None, arg: DataNode) -> None:
-        """Add an argument with a keyword."""
+        """Append an argument with the keyword `name`."""
         self.children.append(arg)
         arg.keyword = name
 
     @property
     def is_pure(self) -> bool | None:
-        """Return whether the procedure is promised to be pure, None if that is not known."""
+        """Return whether a script has declared the procedure pure, None without such a promise."""
         found: bool | None = self.routine.symbol.is_pure
         return found
 
     @property
     def is_elemental(self) -> bool | None:
-        """Return whether the procedure is elemental, None if that is not known."""
+        """Return whether the procedure is elemental, None if unknown."""
         return getattr(self.routine.symbol, "is_elemental", None)
 
 
@@ -131,13 +133,13 @@ _ALL = {name.upper(): name for name in sorted({*FUNCTIONS, *SUBROUTINES, *_STATE
 
 
 class IntrinsicCall(Call):
-    """A call of a procedure of the language, or an allocation."""
+    """A call of an intrinsic procedure, or an allocate, deallocate or nullify statement."""
 
     Intrinsic = Enum("Intrinsic", _ALL)  # type: ignore[misc]
 
     @classmethod
     def create(cls, routine: Any, arguments: Iterable[Any] = ()) -> Self:
-        """Return a call of one of `Intrinsic`."""
+        """Return a call of `routine`, a member of `Intrinsic`."""
         return super().create(Symbol(routine.value), arguments)
 
     def _shown(self) -> Iterator[LiveNode]:
@@ -158,12 +160,12 @@ class IntrinsicCall(Call):
 
     @property
     def intrinsic(self) -> Any:
-        """The procedure, one of `Intrinsic`."""
+        """The procedure, a member of `Intrinsic`."""
         return self.Intrinsic(key_of(self.routine.name))
 
     @property
     def is_pure(self) -> bool | None:
-        """Return whether the procedure has no side effects."""
+        """Return whether the intrinsic procedure is pure."""
         return key_of(self.routine.name) in PURE
 
 

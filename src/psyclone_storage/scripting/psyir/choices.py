@@ -1,9 +1,9 @@
-"""Choices of a file in PSyclone's shape: nested if blocks.
+"""Conditional constructs of a file in PSyclone's form: nested if blocks.
 
-An `if` with several branches, and a `select case`, is shown as if blocks each of which is alone in
-the `else` of the one before. A `where` is shown as loops around if blocks. What a script does not
-edit is written back in the form of the author. A `select case` is written as an `if` once its
-conditions or the order of its cases are edited.
+An `if` with several branches, or a `select case`, becomes a chain of if blocks: each block is the
+only statement in the `else` of the previous one. A `where` becomes loops around if blocks. A
+construct that a script does not edit keeps its source text. A `select case` is written as an `if`
+once its conditions or the order of its cases are edited.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ELSE_IF, _CASE, _WHERE, _ONE_LINE = "was_elseif", "was_case", "was_where", "was
 
 
 class IfBlock(Statement):
-    """Statements for a condition, and others where it does not hold."""
+    """A conditional construct: a condition, a body and an optional `else` body."""
 
     never_in_expressions: ClassVar[bool] = True
 
@@ -48,7 +48,7 @@ class IfBlock(Statement):
         if_body: Iterable[LiveNode],
         else_body: Iterable[LiveNode] | None = None,
     ) -> Self:
-        """Return `if (condition) then`, and statements for both outcomes."""
+        """Return an if block with a condition and the bodies for both outcomes."""
         new = cls()
         new.children.extend([condition, Schedule(children=if_body)])
         if else_body is not None:
@@ -57,7 +57,7 @@ class IfBlock(Statement):
 
     @classmethod
     def of_line(cls, line: un.Line) -> Self:
-        """Return the node of an `if` or `select case` of the author's."""
+        """Return the node of an `if` or `select case` in the source file."""
         new = super().of_line(line)
         new.part = None
         if isinstance(line, un.If):
@@ -96,7 +96,7 @@ class IfBlock(Statement):
                 yield Schedule.of_block(default[0].body, self.known_nodes)
 
     def _nested(self, rest: un.If | un.Where | un.Select, word: str) -> Schedule:
-        """Return the block that holds the other parts of a choice as an if block."""
+        """Return an `else` body with the remaining branches of a construct as one if block."""
         block = IfBlock.of_line(rest)
         block.annotations = [word]
         block.known_nodes = self.known_nodes
@@ -106,7 +106,7 @@ class IfBlock(Statement):
         return body
 
     def blocks(self) -> Sequence[LiveNode]:
-        """Return the blocks for both outcomes."""
+        """Return the bodies for both outcomes."""
         return self.children[1:]
 
     def _accepts(self, position: int, child: LiveNode) -> bool:
@@ -121,17 +121,17 @@ class IfBlock(Statement):
 
     @property
     def if_body(self) -> Schedule:
-        """The statements if the condition holds."""
+        """The statements to execute if the condition is true."""
         found: Schedule = self.children[1]
         return found
 
     @property
     def else_body(self) -> Schedule | None:
-        """The statements if the condition does not hold, None if there is no `else`."""
+        """The statements to execute if the condition is false; None without an `else`."""
         return self.children[2] if len(self.children) > 2 else None
 
     def _chain(self, word: str) -> list[IfBlock]:
-        """Return this block and those after it that the author wrote as parts of one choice."""
+        """Return the chain of if blocks, from this one on, that represents one source construct."""
         found = [self]
         while (body := found[-1].else_body) is not None and len(body) == 1:
             inner = body[0]
@@ -165,14 +165,14 @@ class IfBlock(Statement):
         return un.If(branches, otherwise)
 
     def branch(self) -> un.Branch:
-        """Return the condition and the statements that depend on it."""
+        """Return the branch that consists of the condition and the body."""
         condition, body = self.condition.frozen(), self.if_body.block()
         if isinstance(self.part, un.Branch):
             return replace(self.part, condition=condition, body=body)
         return un.Branch(condition, body)
 
     def _as_select(self, source: un.Select, chain: Sequence[IfBlock]) -> un.Select | None:
-        """Return the author's `select case` with edited bodies, None if its shape is edited."""
+        """Return the `select case` with edited bodies; None if its structure was edited."""
         tested, default = _tested(source), _default(source)
         parts = [block.part for block in chain]
         last = chain[-1].else_body
@@ -189,7 +189,7 @@ class IfBlock(Statement):
         return replace(source, cases=cases)
 
     def sync(self, line: un.Line, known: Known | None) -> None:
-        """Show `line`, which a step has made of this choice."""
+        """Update the nodes to show `line`, into which a step has transformed this construct."""
         word = _CASE if isinstance(line, un.Select) else _ELSE_IF
         if self._children is None or not isinstance(line, un.If | un.Select):
             self.source = self.cached_line = line
@@ -220,14 +220,14 @@ class IfBlock(Statement):
 def _parts(
     line: un.If | un.Select,
 ) -> tuple[Sequence[un.Branch | un.Case], tuple[un.Line, ...] | None]:
-    """Return the parts of a choice that have conditions, and the statements of its `else`."""
+    """Return the conditional parts of a construct, and the statements of its `else`."""
     if isinstance(line, un.If):
         return line.branches, line.otherwise or None
     return _tested(line), next((case.body for case in _default(line)), None)
 
 
 def _rest(line: un.If | un.Select, number: int) -> un.If | un.Select:
-    """Return a choice without its first `number` parts."""
+    """Return a construct without its first `number` parts."""
     if number == 0:
         return line
     if isinstance(line, un.If):
@@ -248,7 +248,7 @@ def _default(source: un.Select) -> tuple[un.Case, ...]:
 
 
 def _condition(source: un.Select, case: un.Case) -> ex.Expr:
-    """Return the condition on which a case is chosen."""
+    """Return the condition that selects a case."""
     tests = [_test(source.selector, guard) for guard in case.guards]
     return reduce(lambda one, other: ex.Binary(Operator.OR, one, other), tests)
 
@@ -269,7 +269,7 @@ def _test(selector: ex.Expr, guard: ex.Expr) -> ex.Expr:
 
 
 def _check_tests(source: un.Select) -> None:
-    """Refuse to evaluate a selector more than once if that may have an effect.
+    """Reject a selector with possible side effects, because it would be evaluated repeatedly.
 
     Raises:
         TransformationError: `T015`, the selector may call a function.
@@ -285,7 +285,7 @@ def _check_tests(source: un.Select) -> None:
 
 @statement_of.register
 def _select(line: un.Select) -> Statement | None:
-    """Return the node of a choice by a value; one by a type or rank is text."""
+    """Return the if block of a `select case`; None for `select type` or `select rank`."""
     if line.word != "case" or line.alias is not None or not _tested(line):
         return None
     if any(case.word != "case" for case in line.cases) or len(_default(line)) > 1:
@@ -297,11 +297,11 @@ def _select(line: un.Select) -> Statement | None:
 
 
 class WhereLoop(Loop):
-    """A loop over the elements of a `where`, which stays as the author wrote it."""
+    """A loop over the elements of a `where`, which keeps its source text."""
 
     @classmethod
     def of_where(cls, line: un.Where, rank: int, number: int = 1) -> Self:
-        """Return the loops over `rank` dimensions, from that of `number` inwards."""
+        """Return the loop nest over `rank` dimensions, starting with dimension `number`."""
         new = cls(Symbol(f"widx{number}"))
         new.source = new.cached_line = line
         new._rank, new._number = rank, number
@@ -335,7 +335,7 @@ class WhereLoop(Loop):
         )
 
     def sync(self, line: un.Line, known: Known | None) -> None:
-        """Show `line`, which a step has made of this statement."""
+        """Update the node to show `line`, into which a step has transformed this statement."""
         Statement.sync(self, line, known)
 
 
@@ -354,7 +354,7 @@ def _target(line: un.Where) -> ex.Expr | None:
 
 @statement_of.register
 def _where(line: un.Where) -> Statement | None:
-    """Return the node of a `where` whose rank is known; another one is text."""
+    """Return the loop nest of a `where`, or None if its rank is unknown."""
     target = _target(line)
     rank = 0
     if isinstance(target, ex.Index):

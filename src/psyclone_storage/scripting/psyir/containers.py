@@ -1,4 +1,4 @@
-"""The file, its modules and its procedures, as a script of PSyclone sees them."""
+"""Nodes of a file, its modules and its procedures, in PSyclone's form."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from psyclone_storage.scripting.psyir.symbols import RoutineSymbol, Symbol, Symb
 from psyclone_storage.transform.file_bench import FileBench
 
 _NODES = (calls.Call, choices.IfBlock, directives.Directive, loops.Loop)
-"""Nodes of the modules that register how statements are shown."""
+"""Node classes whose modules register the nodes of their statements on import."""
 
 _HOLDERS = (ScopeKind.MODULE, ScopeKind.SUBMODULE, ScopeKind.BLOCK_DATA)
 
 
 class UnitNode(LiveNode):
-    """A program unit, and the units in it."""
+    """A program unit with the units that it contains."""
 
     never_in_expressions: ClassVar[bool] = True
     is_routine = False
@@ -37,7 +37,7 @@ class UnitNode(LiveNode):
         self.take(unit, outer)
 
     def take(self, unit: rt.Routine, outer: SymbolTable | None) -> None:
-        """Show a unit in the scope of the `outer` table."""
+        """Represent `unit` in the scope of the table `outer`."""
         self.unit = unit
         items = unit.specification
         declares = (one for item in items if isinstance(item, rt.DeclarationStatement)
@@ -58,7 +58,7 @@ class UnitNode(LiveNode):
         return self.unit.name
 
     def frozen(self) -> rt.Routine:
-        """Return the unit, the very record if nothing in it was edited."""
+        """Return the unit; without edits, the original record."""
         inner = iter(self.inner)
         contained = tuple(
             next(inner).frozen() if isinstance(one, rt.Routine) else one
@@ -99,7 +99,7 @@ class Container(UnitNode):
         return self.table
 
     def debug_string(self) -> str:
-        """Return the procedures of the module as Fortran."""
+        """Return the procedures of the module as Fortran text."""
         return "".join(child.debug_string() for child in self.children)
 
 
@@ -127,7 +127,7 @@ class Routine(UnitNode, Schedule):
 
     @property
     def is_seen(self) -> bool:
-        """Return whether a script has looked at the statements."""
+        """Return whether a script has accessed the statements."""
         return self._children is not None
 
     @property
@@ -153,7 +153,7 @@ class Routine(UnitNode, Schedule):
 
     @property
     def return_symbol(self) -> Symbol | None:
-        """The symbol of the result of a function, None of any other routine."""
+        """The symbol of a function's result; None for other routines."""
         if self.unit.kind is not ScopeKind.FUNCTION:
             return None
         found: Symbol = self.symbol_table.of_name(ex.Name(self.unit.result or self.unit.name))
@@ -164,10 +164,10 @@ class Routine(UnitNode, Schedule):
         return self.block()
 
     def show(self, body: Lines, *, rewritten: bool = False) -> None:
-        """Show `body`, which a step has made of this routine.
+        """Update the nodes to show `body`, the result of a transformation step.
 
-        Nodes stay where their statements do. If statements are `rewritten`, and not only put under
-        directives, those that are unchanged keep their nodes, too.
+        Existing nodes follow their statements. If statements are `rewritten`, and not only enclosed
+        in directives, unchanged statements also keep their nodes.
         """
         if body is self._block:
             return
@@ -178,7 +178,7 @@ class Routine(UnitNode, Schedule):
         self.sync(body, Known(_with_lines(self, same), same))
 
     def debug_string(self) -> str:
-        """Return the statements as Fortran."""
+        """Return the statements as Fortran text."""
         return Schedule.debug_string(self)
 
 
@@ -189,7 +189,10 @@ def _names(body: Lines) -> Iterator[ex.Name]:
 
 
 def _with_lines(top: LiveNode, same: Collection[int]) -> Iterator[Statement]:
-    """Yield the statements below a node, but none inside statements whose identity is in `same`."""
+    """Yield the statement nodes below `top`, of which the children have been created.
+
+    Those inside a statement whose identity is in `same` are left out.
+    """
     for node in top.children:
         if isinstance(node, Statement):
             yield node
@@ -226,7 +229,7 @@ def _unchanged(before: Lines, after: Lines) -> frozenset[int]:
 
 
 class FileContainer(LiveNode):
-    """A file; edits and transformations of its routines go to the `bench` if there is one."""
+    """The root node of a file; edits and transformations are passed to `bench` if there is one."""
 
     never_in_expressions: ClassVar[bool] = True
     fixed: ClassVar[str] = "A program unit cannot be removed from a file."
@@ -240,7 +243,7 @@ class FileContainer(LiveNode):
 
     @staticmethod
     def on(bench: FileBench) -> FileContainer:
-        """Return the tree of the file that a bench holds."""
+        """Return the tree of the file in `bench`."""
         return FileContainer(Path(bench.file.source.name).name, bench.file, bench)
 
     def _shown(self) -> Iterator[LiveNode]:
@@ -257,11 +260,11 @@ class FileContainer(LiveNode):
 
     @property
     def routines(self) -> list[Routine]:
-        """All procedures and main programs, in the order of the text."""
+        """All procedures and main programs, in source order."""
         return self.walk(Routine)
 
     def frozen(self) -> rt.SourceFile:
-        """Return the file with all edits, the very record if there are none."""
+        """Return the file with all edits; without edits, the original record."""
         units = iter(self.units)
         made = tuple(
             next(units).frozen() if isinstance(one, rt.Routine) else one for one in self._file.units
@@ -274,7 +277,7 @@ class FileContainer(LiveNode):
         return self.name
 
     def debug_string(self) -> str:
-        """Return the procedures of the file as Fortran."""
+        """Return the procedures of the file as Fortran text."""
         return "".join(child.debug_string() for child in self.children)
 
 
@@ -290,7 +293,7 @@ def _routines_in(unit: UnitNode) -> Iterator[Routine]:
 
 
 def _internal(unit: UnitNode) -> Iterator[UnitNode]:
-    """Yield the internal procedures below a unit, whose host is no container."""
+    """Yield the internal procedures of procedures in `unit`."""
     for inner in unit.inner:
         if isinstance(unit, Routine):
             yield inner

@@ -1,4 +1,4 @@
-"""Base of expressions as nodes, and constants."""
+"""Base class of expression nodes, and constants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from psyclone_storage.scripting.psyir.live import LiveNode
 
 @singledispatch
 def node_of(expr: ex.Expr) -> DataNode:
-    """Return the node that shows `expr`."""
+    """Return the node of the expression `expr`."""
     return OtherExpression.showing(expr)
 
 
@@ -39,20 +39,20 @@ class DataNode(LiveNode):
 
     @classmethod
     def showing(cls, expr: ex.Expr) -> Self:
-        """Return the node of an expression of the author's."""
+        """Return the node of an expression in the source file."""
         new = cls.__new__(cls)
         DataNode.__init__(new)
         new.cached_expr = new.origin = expr
         return new
 
     def frozen(self) -> ex.Expr:
-        """Return the expression."""
+        """Return the immutable expression."""
         if self.cached_expr is None:
             self.cached_expr = self._rebuilt()
         return self.cached_expr
 
     def _rebuilt(self) -> ex.Expr:
-        """Return the expression that the children make."""
+        """Return the expression built from the children."""
         parts = iter(self.children)
         assert self.origin is not None
         return with_parts(self.origin, lambda _: next(parts).frozen())
@@ -82,23 +82,23 @@ class DataNode(LiveNode):
 
     @property
     def datatype(self) -> DataType:
-        """The type of the value, where a declaration gives it."""
+        """The type of the value, if a declaration specifies it."""
         return UnresolvedType()
 
     def debug_string(self) -> str:
-        """Return the expression as Fortran."""
+        """Return the expression as Fortran text."""
         return ex.spell_as_written(self.frozen())
 
     def _details(self) -> str:
         return self.debug_string()
 
     def get_symbol_names(self) -> list[str]:
-        """Return the names in the expression."""
+        """Return the names used in the expression."""
         return [part.text for part in ex.walk(self.frozen()) if isinstance(part, ex.Name)]
 
 
 class OtherExpression(DataNode):
-    """An expression for which PSyclone has no class; its parts are nodes."""
+    """An expression for which PSyclone has no class; its operands are nodes."""
 
     parse_tree_nodes: tuple[object, ...] = ()
 
@@ -110,7 +110,7 @@ _LOGICAL = {"true": ".true.", "false": ".false."}
 
 
 class Literal(DataNode):
-    """A constant: `value` is its text without a kind, or without quotes."""
+    """A literal constant; `value` is its text without kind and quotes."""
 
     can_be_assigned: ClassVar[bool] = False
 
@@ -122,7 +122,7 @@ class Literal(DataNode):
 
     @property
     def value(self) -> str:
-        """The text of the constant, without a kind or quotes."""
+        """The text of the constant, without kind and quotes."""
         literal = self.origin
         assert isinstance(literal, ex.Literal)
         if literal.intrinsic in (ty.Intrinsic.CHARACTER, ty.Intrinsic.LOGICAL):
@@ -142,7 +142,7 @@ class Literal(DataNode):
 
 
 def _literal(value: str, datatype: object) -> ex.Literal:
-    """Return the constant that a script makes; an unknown type is that of the text."""
+    """Return a constant for a script; without a known type, the text determines the type."""
     intrinsic, kind = intrinsic_type(datatype), kind_of(datatype)
     is_whole = value.lstrip("+-").isdigit()
     match intrinsic:

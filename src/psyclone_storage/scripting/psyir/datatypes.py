@@ -1,4 +1,4 @@
-"""Types of data as a script of PSyclone sees and makes them."""
+"""Data types in PSyclone's form."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from psyclone_storage.scripting.errors import refusal
 
 
 class DataType:
-    """A type of data."""
+    """A data type."""
 
     @property
     def is_array(self) -> bool:
-        """Return whether it is the type of an array."""
+        """Return whether it is an array type."""
         return False
 
 
@@ -30,9 +30,9 @@ class NoType(DataType):
 
 
 class UnsupportedFortranType(DataType):
-    """A type that is known by its `declaration` alone.
+    """A type of which only the text `declaration` is known.
 
-    `partial_datatype` is what is known of it besides.
+    `partial_datatype` contains the properties that could be determined.
     """
 
     def __init__(self, declaration: str, partial_datatype: DataType | None = None) -> None:
@@ -41,7 +41,7 @@ class UnsupportedFortranType(DataType):
 
 
 class DerivedDataType(DataType):
-    """A derived type, by its `name`."""
+    """A derived type, identified by its `name`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -54,7 +54,7 @@ class DerivedDataType(DataType):
 
 
 class Precision(Enum):
-    """A precision without a name or a number of bytes."""
+    """A precision without a kind name or a number of bytes."""
 
     SINGLE = "single"
     DOUBLE = "double"
@@ -62,7 +62,7 @@ class Precision(Enum):
 
 
 class ScalarIntrinsic(Enum):
-    """The intrinsic types, by PSyclone's names."""
+    """The intrinsic types, with PSyclone's names."""
 
     REAL = ty.Intrinsic.REAL
     INTEGER = ty.Intrinsic.INTEGER
@@ -72,14 +72,14 @@ class ScalarIntrinsic(Enum):
 
 
 class Extent(Enum):
-    """An extent that no declaration gives as a number."""
+    """An extent without an expression in the declaration."""
 
     DEFERRED = "deferred"
     ATTRIBUTE = "attribute"
 
 
 class ScalarType(DataType):
-    """An intrinsic type and its precision: a number of bytes, a name or symbol of a kind."""
+    """An intrinsic type with a precision: a number of bytes, a kind name or a kind symbol."""
 
     Intrinsic = ScalarIntrinsic
     Precision = Precision
@@ -127,7 +127,7 @@ class ScalarType(DataType):
 
 
 def _precision(type_: ScalarType) -> str:
-    """Return the precision as the text of a kind, nothing for the default."""
+    """Return the precision as a Fortran kind; an empty string for the default kind."""
     precision = type_.precision
     if precision is Precision.DOUBLE:
         return "kind(1.0d0)"
@@ -141,19 +141,19 @@ def _kind(type_: ScalarType) -> str:
 
 
 def intrinsic_type(type_: object) -> ty.Intrinsic | None:
-    """Return the intrinsic type of a type that a script gives, None without one."""
+    """Return the intrinsic type of a PSyIR type, or None."""
     found = getattr(type_, "intrinsic", None)
     return found.value if isinstance(found, ScalarIntrinsic) else None
 
 
 def kind_of(type_: object) -> str | None:
-    """Return the kind of a type that a script gives, None for the default."""
+    """Return the kind of a PSyIR type as text, None for the default kind."""
     scalar = getattr(type_, "elemental_type", type_)
     return _precision(scalar) or None if isinstance(scalar, ScalarType) else None
 
 
 class ArrayType(DataType):
-    """The type of an array: its elements, and `shape`, one entry for each dimension.
+    """The type of an array: its element type, and `shape` with an entry for each dimension.
 
     An entry is an expression or a number for the upper bound, a pair of bounds, or one of `Extent`.
     """
@@ -166,17 +166,17 @@ class ArrayType(DataType):
 
     @property
     def is_array(self) -> bool:
-        """Return whether it is the type of an array."""
+        """Return whether it is an array type."""
         return True
 
     @property
     def intrinsic(self) -> Any:
-        """The intrinsic type of an element."""
+        """The intrinsic type of the elements."""
         return getattr(self.elemental_type, "intrinsic", self.elemental_type)
 
     @property
     def precision(self) -> Any:
-        """The precision of an element."""
+        """The precision of the elements."""
         return getattr(self.elemental_type, "precision", None)
 
     def __eq__(self, other: object) -> bool:
@@ -191,7 +191,7 @@ class ArrayType(DataType):
 
 
 def datatype_of(symbol: ex.Symbol) -> DataType:
-    """Return the type of a name, as its declaration gives it."""
+    """Return the declared type of a symbol."""
     if symbol.type is None:
         return UnresolvedType()
     if "pointer" in symbol.attributes or "target" in symbol.attributes:
@@ -216,7 +216,7 @@ def _extent(extent: ex.Expr) -> object:
 
 
 def scalar_datatype(type_: ty.DataType) -> DataType:
-    """Return the type of a scalar as scripts see it."""
+    """Return the PSyIR type of a scalar."""
     if isinstance(type_, ty.DerivedType):
         return DerivedDataType(type_.name)
     if type_.intrinsic is ty.Intrinsic.CHARACTER and type_.kind is not None:
@@ -226,7 +226,7 @@ def scalar_datatype(type_: ty.DataType) -> DataType:
 
 
 def declared_type(type_: object) -> ty.DataType:
-    """Return the type that a declaration of a scalar gives, from one that a script has made.
+    """Return the type in a Fortran declaration for the PSyIR type `type_`.
 
     Raises:
         TransformationError: `T015`, no declaration can be written for it.

@@ -1,4 +1,4 @@
-"""Regions under directives in a file."""
+"""Directive nodes of a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from psyclone_storage.scripting.psyir.statements import Known, Schedule, Stateme
 
 
 class Directive(Statement):
-    """Statements under a directive, which a transformation has put there."""
+    """Statements enclosed by a directive that a transformation has added."""
 
     never_in_expressions: ClassVar[bool] = True
     fixed: ClassVar[str] = "The body of a directive cannot be removed."
@@ -24,7 +24,7 @@ class Directive(Statement):
             yield Schedule.of_block(self.source.body, self.known_nodes)
 
     def blocks(self) -> Sequence[LiveNode]:
-        """Return the statements under the directive."""
+        """Return the statements enclosed by the directive."""
         return self.children
 
     def _made(self) -> un.Line:
@@ -33,7 +33,7 @@ class Directive(Statement):
         return replace(self.source, body=self.dir_body.block())
 
     def sync(self, line: un.Line, known: Known | None) -> None:
-        """Show `line`, which a step has made of this region."""
+        """Update the node to show `line`, into which a step has transformed this region."""
         assert isinstance(line, un.DirectiveBlock)
         if self.is_unseen(line):
             return
@@ -42,92 +42,92 @@ class Directive(Statement):
 
     @property
     def dir_body(self) -> Any:
-        """The statements under the directive."""
+        """The statements enclosed by the directive."""
         return self.children[0]
 
 
 class OMPDirective(Directive):
-    """A region of OpenMP."""
+    """An OpenMP directive."""
 
 
 class ACCDirective(Directive):
-    """A region of OpenACC."""
+    """An OpenACC directive."""
 
 
 class OMPParallelDirective(OMPDirective):
-    """Statements that a team of threads runs."""
+    """Statements executed by a team of threads (`parallel`)."""
 
 
 class OMPDoDirective(OMPDirective):
-    """A loop whose iterations the threads of a team share."""
+    """A loop whose iterations are distributed over the threads of a team (`do`)."""
 
 
 class OMPParallelDoDirective(OMPParallelDirective, OMPDoDirective):
-    """A loop whose iterations a new team of threads shares."""
+    """A loop whose iterations are distributed over a new team of threads (`parallel do`)."""
 
 
 class OMPTeamsDistributeParallelDoDirective(  # pylint: disable=too-many-ancestors
     OMPParallelDoDirective
 ):
-    """A loop whose iterations the teams of threads of a device share."""
+    """A loop distributed over the teams of a device (`teams distribute parallel do`)."""
 
 
 class OMPLoopDirective(OMPDirective):
-    """A loop whose iterations may run in any order."""
+    """A loop whose iterations may execute in any order (`loop`)."""
 
 
 class OMPTeamsLoopDirective(  # pylint: disable=too-many-ancestors
     OMPParallelDoDirective
 ):
-    """A loop whose iterations the teams of threads of a device share in any order."""
+    """A loop distributed over the teams of a device, in any order (`teams loop`)."""
 
 
 class OMPTaskloopDirective(OMPDirective):
-    """A loop whose iterations become tasks."""
+    """A loop whose iterations become tasks (`taskloop`)."""
 
 
 class OMPTaskDirective(OMPDirective):
-    """Statements that become a task."""
+    """Statements that become a task (`task`)."""
 
 
 class OMPSingleDirective(OMPDirective):
-    """Statements that one thread of a team runs."""
+    """Statements executed by one thread of a team (`single`)."""
 
 
 class OMPMasterDirective(OMPDirective):
-    """Statements that the first thread of a team runs."""
+    """Statements executed by the first thread of a team (`master`)."""
 
 
 class OMPCriticalDirective(OMPDirective):
-    """Statements that one thread runs at a time."""
+    """Statements executed by one thread at a time (`critical`)."""
 
 
 class OMPSimdDirective(OMPDirective):
-    """A loop whose iterations the lanes of vectors share."""
+    """A loop whose iterations are executed in SIMD lanes (`simd`)."""
 
 
 class OMPTargetDirective(OMPDirective):
-    """Statements that run on a device."""
+    """Statements executed on a device (`target`)."""
 
 
 class ACCParallelDirective(ACCDirective):
-    """Statements that gangs of a device run."""
+    """Statements executed by the gangs of a device (`parallel`)."""
 
 
 class ACCKernelsDirective(ACCDirective):
-    """Statements whose loops a compiler distributes over a device."""
+    """Statements whose loops the compiler maps to a device (`kernels`)."""
 
 
 class ACCLoopDirective(ACCDirective):
-    """A loop whose iterations run on a device in any order."""
+    """A loop whose iterations execute on a device in any order (`loop`)."""
 
 
 class ACCDataDirective(ACCDirective):
-    """Statements during which data are on a device."""
+    """Statements during which data are present on a device (`data`)."""
 
 
 class ACCUpdateDirective(ACCDirective):
-    """Statements of the host during which data are there, and not on a device."""
+    """Statements executed on the host after an update of its data from the device (`update`)."""
 
 
 _CLASSES: dict[Kind, type[Directive]] = {

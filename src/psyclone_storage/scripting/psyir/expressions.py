@@ -1,4 +1,4 @@
-"""Expressions of a file as nodes that a script may edit."""
+"""Expression nodes that a script may edit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from psyclone_storage.scripting.psyir.symbols import RoutineSymbol, Symbol
 
 
 class Reference(DataNode):
-    """A use of a name."""
+    """A reference to a named entity."""
 
     def __init__(self, symbol: Symbol, parent: LiveNode | None = None) -> None:
         super().__init__()
@@ -61,23 +61,23 @@ class Reference(DataNode):
 
     @property
     def datatype(self) -> DataType:
-        """The type of what the name denotes."""
+        """The type of the named entity."""
         return self.symbol.datatype
 
     @property
     def is_array(self) -> bool:
-        """Return whether the name is that of an array."""
+        """Return whether the named entity is an array."""
         return self.symbol.is_array
 
     @property
     def is_write(self) -> bool:
-        """Return whether the statement assigns a value to this."""
+        """Return whether the statement assigns a value to this reference."""
         parent: Any = self.parent
         return getattr(parent, "lhs", None) is self
 
     @property
     def is_read(self) -> bool:
-        """Return whether the statement reads the value of this."""
+        """Return whether the statement reads the value of this reference."""
         return not self.is_write
 
     def _base(self) -> ex.Name:
@@ -97,7 +97,7 @@ class Reference(DataNode):
         return False
 
     def get_signature_and_indices(self) -> tuple[Signature, list[list[DataNode]]]:
-        """Return the names of this and its components, and the subscripts of each."""
+        """Return the signature (variable and component names), and the subscripts of each."""
         return Signature(self.name), [[]]
 
 
@@ -109,12 +109,12 @@ def _scope_of(node: LiveNode) -> Any:
 
 
 class Signature(tuple[str, ...]):
-    """The names of a variable and its components: `Signature("grid", "lon")`."""
+    """The names of a variable and its components, such as `Signature("grid", "lon")`."""
 
     __slots__ = ()
 
     def __new__(cls, *names: str | tuple[str, ...]) -> Self:
-        """Return the signature of names, or of tuples of names."""
+        """Return the signature of the given names, or tuples of names."""
         parts = [name for one in names for name in ([one] if isinstance(one, str) else one)]
         return super().__new__(cls, parts)
 
@@ -125,7 +125,7 @@ class Signature(tuple[str, ...]):
 
     @property
     def is_structure(self) -> bool:
-        """Return whether it names a component."""
+        """Return whether the signature has a component."""
         return len(self) > 1
 
     def __str__(self) -> str:
@@ -133,7 +133,7 @@ class Signature(tuple[str, ...]):
 
 
 class _Subscripted(DataNode):
-    """Something with subscripts, which are its last children."""
+    """Base class of nodes with subscripts, which are the last children."""
 
     @property
     def indices(self) -> list[Any]:
@@ -142,7 +142,7 @@ class _Subscripted(DataNode):
 
 
 def _subscript(item: Any) -> DataNode:
-    """Return the node of a subscript that a script gives, `":"` for all of a dimension."""
+    """Return the node of a subscript; the string `":"` selects a whole dimension."""
     if isinstance(item, str):
         if item != ":":
             raise GenerationError(f"A subscript is an expression or ':', not '{item}'.")
@@ -153,11 +153,11 @@ def _subscript(item: Any) -> DataNode:
 
 
 class ArrayReference(_Subscripted, Reference):
-    """A use of elements of an array."""
+    """A reference to elements of an array."""
 
     @classmethod
     def create(cls, symbol: Symbol, indices: Sequence[Any]) -> Self:
-        """Return `symbol(indices)`; `":"` is all of a dimension."""
+        """Return `symbol(indices)`; the string `":"` selects a whole dimension."""
         new = cls(symbol)
         new.origin = ex.Index(ex.Name(symbol.name), ())
         new.children.extend(map(_subscript, indices))
@@ -176,12 +176,12 @@ class ArrayReference(_Subscripted, Reference):
         return kind(self._base(), items) if items else self._base()
 
     def get_signature_and_indices(self) -> tuple[Signature, list[list[DataNode]]]:
-        """Return the name, and the subscripts."""
+        """Return the signature, and the subscripts."""
         return Signature(self.name), [self.indices]
 
 
 class Member(DataNode):
-    """A component of a structure, `name`; what follows it are its children."""
+    """A structure component, called `name`; its children are inner components and subscripts."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -189,7 +189,7 @@ class Member(DataNode):
 
     @classmethod
     def of_chain(cls, chain: Sequence[ex.Expr]) -> Member:
-        """Return the nodes of the components in `chain`, the outermost component first."""
+        """Return the nodes of the components in `chain`, outermost first."""
         first, *rest = chain
         items: tuple[ex.Expr, ...] = ()
         if rest and isinstance(rest[0], ex.Index):
@@ -206,7 +206,7 @@ class Member(DataNode):
 
     @property
     def member(self) -> Member:
-        """The next component."""
+        """The inner component."""
         found: Member = self.children[0]
         return found
 
@@ -217,7 +217,7 @@ class Member(DataNode):
         return isinstance(child, DataNode)
 
     def appended_to(self, base: ex.Expr) -> ex.Expr:
-        """Return the expression of this component of `base`, and of those after it."""
+        """Return the expression of this component and its inner components, applied to `base`."""
         origin = self.origin
         text = origin.name if isinstance(origin, ex.Member) else self.name
         symbol = origin.symbol if isinstance(origin, ex.Member) else None
@@ -229,11 +229,11 @@ class Member(DataNode):
         return inner[0].appended_to(expr) if inner else expr
 
     def frozen(self) -> ex.Expr:
-        """Return the component without the structure that it is of."""
+        """Return the component without the structure that contains it."""
         return self.appended_to(ex.Name(""))
 
     def debug_string(self) -> str:
-        """Return the component as Fortran."""
+        """Return the component as Fortran text."""
         return ex.spell_as_written(self.frozen()).lstrip("%")
 
 
@@ -250,11 +250,11 @@ class ArrayOfStructuresMember(ArrayMember, StructureMember):
 
 
 class StructureReference(Reference):
-    """A use of a component of a structure."""
+    """A reference to a component of a structure."""
 
     @property
     def member(self) -> Member:
-        """The first component."""
+        """The outermost component."""
         found: Member = self.children[0]
         return found
 
@@ -269,7 +269,7 @@ class StructureReference(Reference):
         return self.member.appended_to(base)
 
     def get_signature_and_indices(self) -> tuple[Signature, list[list[DataNode]]]:
-        """Return the names of this and its components, and the subscripts of each."""
+        """Return the signature (variable and component names), and the subscripts of each."""
         names, indices = [self.name], [list(self.children[1:])]
         at: LiveNode | None = self.member
         while isinstance(at, Member):
@@ -280,7 +280,7 @@ class StructureReference(Reference):
 
 
 class ArrayOfStructuresReference(_Subscripted, StructureReference):
-    """A use of a component of an element of an array of structures."""
+    """A reference to a component of elements of an array of structures."""
 
 
 # ---------------------------------------------------------------------------- operations
@@ -309,13 +309,13 @@ _UNARY = {"MINUS": Operator.MINUS, "PLUS": Operator.PLUS, "NOT": Operator.NOT}
 
 
 class BinaryOperation(Operation):
-    """An operator between two operands."""
+    """A binary operator with its operands."""
 
     Operator = Enum("Operator", list(_BINARY))  # type: ignore[misc]
 
     @classmethod
     def create(cls, operator: Any, lhs: DataNode, rhs: DataNode) -> Self:
-        """Return the operation."""
+        """Return the operation `lhs operator rhs`."""
         op = _BINARY[operator.name]
         new = cls.showing(ex.Binary(op, ex.whole(0), ex.whole(0)))
         return _with_operands(new, lhs, rhs)
@@ -328,13 +328,13 @@ class BinaryOperation(Operation):
 
 
 class UnaryOperation(Operation):
-    """An operator before one operand."""
+    """A unary operator with its operand."""
 
     Operator = Enum("Operator", list(_UNARY))  # type: ignore[misc]
 
     @classmethod
     def create(cls, operator: Any, operand: DataNode) -> Self:
-        """Return the operation."""
+        """Return the operation `operator operand`."""
         return _with_operands(cls.showing(ex.Unary(_UNARY[operator.name], ex.whole(0))), operand)
 
 
@@ -357,7 +357,7 @@ def _named(kind: Any, operator: object) -> Any:
 
 
 class Range(DataNode):
-    """A triplet of subscripts. Bounds that are not written are shown as calls of intrinsics."""
+    """A subscript triplet; omitted bounds are represented as calls of `lbound` and `ubound`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -381,7 +381,7 @@ class Range(DataNode):
             yield node
 
     def _array_and_dimension(self) -> tuple[ex.Expr, ...]:
-        """Return the array that this is a subscript of, and the number of the dimension."""
+        """Return the subscripted array, and the number of this dimension, counted from 1."""
         array, parent = "", self.parent
         number = 1
         if isinstance(parent, _Subscripted):
@@ -398,7 +398,7 @@ class Range(DataNode):
 
     @property
     def start(self) -> Any:
-        """The first subscript."""
+        """The lower bound of the triplet."""
         return self.children[0]
 
     @start.setter
@@ -407,7 +407,7 @@ class Range(DataNode):
 
     @property
     def stop(self) -> Any:
-        """The last subscript."""
+        """The upper bound of the triplet."""
         return self.children[1]
 
     @stop.setter
@@ -416,7 +416,7 @@ class Range(DataNode):
 
     @property
     def step(self) -> Any:
-        """The difference of two subscripts."""
+        """The stride of the triplet."""
         return self.children[2]
 
     @step.setter
@@ -428,7 +428,7 @@ class Range(DataNode):
 
 
 class CallExpression(DataNode):
-    """A reference to a function: child 0 is the name, the others are arguments."""
+    """A function reference; child 0 is the name, the others are the arguments."""
 
     def _shown(self) -> Iterator[LiveNode]:
         assert isinstance(self.origin, ex.Index)
@@ -445,7 +445,7 @@ class CallExpression(DataNode):
 
 
 def argument_nodes(items: Iterable[ex.Expr]) -> Iterator[DataNode]:
-    """Yield the nodes of the arguments of a call."""
+    """Yield the nodes of the arguments `items`."""
     for item in items:
         node = node_of(item.value if isinstance(item, ex.Keyword) else item)
         node.keyword = item.name if isinstance(item, ex.Keyword) else None
@@ -453,7 +453,7 @@ def argument_nodes(items: Iterable[ex.Expr]) -> Iterator[DataNode]:
 
 
 def frozen_arguments(nodes: Iterable[Any]) -> tuple[ex.Expr, ...]:
-    """Return the arguments of a call."""
+    """Return the argument expressions of the nodes."""
     return tuple(
         node.frozen() if node.keyword is None else ex.Keyword(node.keyword, node.frozen())
         for node in nodes
@@ -461,7 +461,7 @@ def frozen_arguments(nodes: Iterable[Any]) -> tuple[ex.Expr, ...]:
 
 
 def intrinsic_named(expr: ex.Expr) -> str | None:
-    """Return the intrinsic procedure that a name denotes, None if it is another one."""
+    """Return the name of the intrinsic procedure that `expr` denotes, or None."""
     if not isinstance(expr, ex.Name):
         return None
     symbol = expr.symbol
@@ -493,7 +493,7 @@ def _(expr: ex.Range) -> DataNode:
 
 
 def _structure(expr: ex.Expr) -> StructureReference:
-    """Return the node of a component, as the author wrote it."""
+    """Return the node of a structure component in the source file."""
     chain: list[ex.Expr] = []
     at: ex.Expr = expr
     while isinstance(at, ex.Member | ex.Index):
@@ -509,7 +509,7 @@ def _structure(expr: ex.Expr) -> StructureReference:
 
 @node_of.register(ex.Member)
 def component_node(expr: ex.Expr) -> DataNode:
-    """Return the node of a component of a structure, or of elements of a component."""
+    """Return the node of a structure component, or of elements of a component."""
     at: ex.Expr = expr
     while isinstance(at, ex.Member | ex.Element | ex.Section | ex.Unresolved):
         if isinstance(at, ex.Index) and (isinstance(at.base, ex.Index) or not at.items):
@@ -520,7 +520,7 @@ def component_node(expr: ex.Expr) -> DataNode:
 
 
 def target_node(expr: ex.Expr) -> DataNode:
-    """Return the node of what an assignment defines, whose brackets are never those of a call."""
+    """Return the node of an assignment's target; parentheses are subscripts, never a call."""
     if isinstance(expr, ex.Index) and isinstance(expr.base, ex.Name):
         return ArrayReference.showing(expr)
     return node_of(expr)

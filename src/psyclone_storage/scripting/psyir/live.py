@@ -1,8 +1,9 @@
-"""Base of the nodes of a file: a tree that a script may edit while it iterates over it.
+"""Base class of the nodes of a file: a tree that a script may edit while iterating over it.
 
-A node is made of a frozen record of `ir` when a script first sees it. It caches the record until
-the script edits the node or something in it; then it is rebuilt from its children. What is not
-edited keeps the very record, so that the printer keeps every byte of it.
+A node is created from an immutable record of `ir` when a script first accesses it. It caches the
+record until the script edits the node or its descendants; the record is then rebuilt from the
+children. Unedited statements keep their original record, so the printer preserves their text byte
+for byte.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from psyclone_storage.scripting.node import Node, NodeClasses, WantedNode
 
 
 class LiveNode(Node):
-    """A node of a file. Two nodes are one only if they are the same object."""
+    """A node of a file; nodes are compared by identity."""
 
     never_in_expressions: ClassVar[bool] = False
-    """Whether nodes of the class are statements or hold statements."""
+    """Whether nodes of the class are statements or contain statements."""
 
     find_accesses: ClassVar[Callable[[LiveNode], Any]]
     """The analysis of accesses, which the module `tools` registers."""
 
     fixed: ClassVar[str] = ""
-    """The reason why no child can be removed, nothing if one can."""
+    """The error message if children cannot be removed, else an empty string."""
 
     def __init__(self) -> None:
         self._parent: LiveNode | None = None
@@ -37,16 +38,16 @@ class LiveNode(Node):
     # ------------------------------------------------------------------ children
 
     def _shown(self) -> Iterable[LiveNode]:
-        """Return the children of a node that no script has looked into."""
+        """Return the initial children, created on first access."""
         return ()
 
     def _accepts(self, position: int, child: LiveNode) -> bool:
-        """Return whether `child` may be the child number `position`."""
+        """Return whether `child` is allowed as the child at index `position`."""
         return False
 
     @property
     def children(self) -> Children:
-        """The child nodes, a list that a script may change."""
+        """The child nodes, in a list that a script may edit."""
         if self._children is None:
             self._children = Children(self)
             self._children.fill(self._shown())
@@ -58,14 +59,14 @@ class LiveNode(Node):
         self.children.extend(new)
 
     def blocks(self) -> Sequence[LiveNode]:
-        """Return the children that hold statements, or are statements."""
+        """Return the children that are statements or contain statements."""
         return self.children
 
     def adopt(self, child: LiveNode) -> None:
-        """Become the parent of a node that has none.
+        """Become the parent of `child`.
 
         Raises:
-            GenerationError: the node has a parent.
+            GenerationError: `child` already has a parent.
         """
         if child.parent is not None:
             message = f"A '{type(child).__name__}' has a parent already: detach or copy it first."
@@ -75,14 +76,14 @@ class LiveNode(Node):
         child.set_parent(self)
 
     def set_parent(self, parent: LiveNode | None) -> None:
-        """Record the enclosing node; its list of children is not changed."""
+        """Set the parent without changing its list of children."""
         self._parent = parent
 
     def expect(self, position: int, child: object) -> LiveNode:
-        """Return `child` if it may be the child number `position`.
+        """Return `child` if it is allowed at index `position`.
 
         Raises:
-            GenerationError: it may not.
+            GenerationError: it is not allowed.
         """
         if isinstance(child, LiveNode) and self._accepts(position, child):
             return child
@@ -90,7 +91,7 @@ class LiveNode(Node):
         raise GenerationError(f"A '{kind}' cannot be child {position} of '{own}'.")
 
     def touch(self) -> None:
-        """Record that this node was edited, and so all around it."""
+        """Drop the cached records of this node and its ancestors, after an edit."""
         node: LiveNode | None = self
         while node is not None:
             node.forget()
@@ -104,26 +105,26 @@ class LiveNode(Node):
 
     @property
     def parent(self) -> Any:
-        """The enclosing node, None at the top."""
+        """The parent node; None for the root."""
         return self._parent
 
     def is_same(self, other: object) -> bool:
-        """Return whether `other` is this very node."""
+        """Return whether `other` is the same object."""
         return self is other
 
     @property
     def siblings(self) -> Any:
-        """All children of the parent, this one included."""
+        """All children of the parent, including this node."""
         return [self] if self._parent is None else self._parent.children
 
     @property
     def position(self) -> int:
-        """The number of this among its siblings, from 0."""
+        """The index of this node among its siblings, starting at 0."""
         return 0 if self._parent is None else self._parent.children.index(self)
 
     @property
     def abs_position(self) -> int:
-        """The number of this among all nodes of the tree, in the order of the text, from 0."""
+        """The index of this node in a preorder traversal of the tree, starting at 0."""
         for number, node in enumerate(_preorder(self.root, None, deep=True)):
             if node is self:
                 return number
@@ -131,15 +132,15 @@ class LiveNode(Node):
 
     @property
     def depth(self) -> int:
-        """The number of nodes around this one."""
+        """The number of ancestors."""
         return 0 if self._parent is None else self._parent.depth + 1
 
     @property
     def scope(self) -> Any:
-        """The nearest node around this, or this node, that has a symbol table.
+        """The nearest node with a symbol table, this node or an ancestor.
 
         Raises:
-            GenerationError: no node has one.
+            GenerationError: no such node exists.
         """
         node: LiveNode | None = self
         while node is not None and not hasattr(type(node), "symbol_table"):
@@ -149,10 +150,10 @@ class LiveNode(Node):
         return node
 
     def path_from(self, ancestor: LiveNode) -> list[int]:
-        """Return the positions that lead from `ancestor` to this node.
+        """Return the child indices on the path from `ancestor` to this node.
 
         Raises:
-            ValueError: `ancestor` does not enclose this node.
+            ValueError: `ancestor` is not an ancestor of this node.
         """
         if self is ancestor:
             return []
@@ -166,10 +167,10 @@ class LiveNode(Node):
         stop_type: NodeClasses[Node] | None = None,
         depth: int | None = None,
     ) -> list[WantedNode]:
-        """Return this and all below it that are of the class or classes `my_type`, in order.
+        """Return this node and its descendants that are instances of `my_type`, in preorder.
 
-        What is inside of a node of the class `stop_type` is left out, and so is every node of
-        another `depth` if that is given.
+        The descendants of an instance of `stop_type` are skipped. With `depth`, only nodes at that
+        depth are returned.
         """
         kinds = my_type if isinstance(my_type, tuple) else (my_type,)
         deep = not all(getattr(kind, "never_in_expressions", False) for kind in kinds)
@@ -181,14 +182,14 @@ class LiveNode(Node):
     # ------------------------------------------------------------------ edits
 
     def addchild(self, child: LiveNode, index: int | None = None) -> None:
-        """Append `child`, or insert it as the child number `index`."""
+        """Append `child`, or insert it at `index`."""
         self.children.insert(len(self.children) if index is None else index, child)
 
     def detach(self) -> Self:
-        """Remove this from its parent, and return it.
+        """Remove this node from its parent, and return it.
 
         Raises:
-            GenerationError: the parent cannot be without this child.
+            GenerationError: the parent requires this child.
         """
         if self._parent is not None:
             self._parent.children.pop(self.position)
@@ -197,7 +198,7 @@ class LiveNode(Node):
     def replace_with(self, node: LiveNode, keep_name_in_context: bool = True) -> None:
         """Replace this node by `node`, which has no parent.
 
-        An argument given by keyword keeps its keyword if `keep_name_in_context`.
+        If `keep_name_in_context`, a keyword argument keeps its keyword.
 
         Raises:
             GenerationError: this node has no parent, or `node` has one.
@@ -215,14 +216,14 @@ class LiveNode(Node):
         return found
 
     def copy(self) -> Self:
-        """Return a copy of this node and all in it, without a parent."""
+        """Return a copy of this node and its descendants, without a parent."""
         new = type(self).__new__(type(self))
         new.__dict__.update(self.__dict__)
         new.become_copy(self._children)
         return new
 
     def become_copy(self, children: Children | None) -> None:
-        """Replace the attributes that two nodes cannot share by copies."""
+        """Replace the attributes that a copied node must not share with the original."""
         self._parent = None
         self.annotations = list(self.annotations)
         self._children = None
@@ -231,13 +232,13 @@ class LiveNode(Node):
             self._children.fill(child.copy() for child in children)
 
     def reference_accesses(self) -> Any:
-        """Return the accesses to variables by their signatures, in the order of the text."""
+        """Return the accesses to variables by signature, in source order."""
         return type(self).find_accesses(self)
 
     # ------------------------------------------------------------------ text
 
     def node_str(self, colour: bool = False) -> str:
-        """Return the class of this node and what distinguishes it, in one line."""
+        """Return a one-line description: the class and its distinguishing properties."""
         name = type(self).__name__
         text = f"\033[1m{name}\033[0m" if colour else name
         return f"{text}[{self._details()}]"
@@ -253,11 +254,11 @@ class LiveNode(Node):
         return "\n".join(lines) + "\n"
 
     def debug_string(self) -> str:
-        """Return the Fortran of this node."""
+        """Return the node as Fortran text."""
         raise GenerationError(f"A '{type(self).__name__}' has no text of its own.")
 
     def origin_string(self) -> str:
-        """Return the Fortran of this node in one line."""
+        """Return the first line of the node as Fortran text."""
         return self.debug_string().strip().partition("\n")[0]
 
     def __str__(self) -> str:
@@ -265,7 +266,10 @@ class LiveNode(Node):
 
 
 def _preorder(top: Node, stop_type: NodeClasses[Node] | None, *, deep: bool) -> Iterator[Node]:
-    """Yield a node and all below it, those in expressions if `deep`, as the tree is at the call."""
+    """Yield a node and its descendants, those in expressions only if `deep`.
+
+    The list of children of a node is read after the node was yielded.
+    """
     waiting: list[Any] = [top]
     while waiting:
         node = waiting.pop()
@@ -275,25 +279,25 @@ def _preorder(top: Node, stop_type: NodeClasses[Node] | None, *, deep: bool) -> 
 
 
 class Children(list[Any]):
-    """The children of one node: an edit of the list is an edit of the tree."""
+    """The list of children of a node; editing it edits the tree."""
 
     def __init__(self, owner: LiveNode) -> None:
         super().__init__()
         self._owner = owner
 
     def fill(self, nodes: Iterable[LiveNode]) -> None:
-        """Take the nodes that the owner is made of."""
+        """Append the initial children, without dropping cached records."""
         for node in nodes:
             node.set_parent(self._owner)
             super().append(node)
 
     def release(self, node: LiveNode) -> None:
-        """Let go of a node that a step has moved elsewhere; no record is dropped."""
+        """Remove a node that a step has moved, without dropping cached records."""
         super().pop(self.index(node))
         node.set_parent(None)
 
     def reset(self, nodes: Sequence[LiveNode]) -> None:
-        """Hold `nodes`, which a step has made or left; no record is dropped."""
+        """Replace the children after a step, without dropping cached records."""
         kept = set(map(id, nodes))
         for node in self:
             if id(node) not in kept and node.parent is self._owner:
@@ -313,10 +317,10 @@ class Children(list[Any]):
         return node
 
     def index(self, value: object, start: SupportsIndex = 0, stop: SupportsIndex = -1) -> int:
-        """Return the position of the very node `value`.
+        """Return the index of the node `value`, compared by identity.
 
         Raises:
-            ValueError: it is not here.
+            ValueError: the node is not in the list.
         """
         for number, node in enumerate(self):
             if node is value:
@@ -340,7 +344,7 @@ class Children(list[Any]):
         return self
 
     def insert(self, index: SupportsIndex, value: Any) -> None:
-        """Insert a node before the child number `index`."""
+        """Insert a node before index `index`."""
         at = int(index)
         at = max(0, at + len(self)) if at < 0 else min(at, len(self))
         super().insert(at, self._checked(at, value))
@@ -353,11 +357,11 @@ class Children(list[Any]):
         return self._released(super().pop(index))
 
     def remove(self, value: Any) -> None:
-        """Remove the very node `value`."""
+        """Remove the node `value`, compared by identity."""
         self.pop(self.index(value))
 
     def clear(self) -> None:
-        """Remove all nodes, also those without which the owner is not complete."""
+        """Remove all nodes, including required ones."""
         found = list(self)
         super().clear()
         for node in found:
@@ -396,10 +400,10 @@ class Children(list[Any]):
         return list(chosen) if isinstance(chosen, range) else [chosen]
 
     def reverse(self) -> None:
-        """Put the nodes into the opposite order."""
+        """Reverse the order of the nodes."""
         super().reverse()
         self._owner.touch()
 
     def sort(self, **_: Any) -> None:
-        """Refuse to sort nodes."""
+        """Raise `GenerationError`: nodes cannot be sorted."""
         raise GenerationError("Nodes have no order but that of the program.")

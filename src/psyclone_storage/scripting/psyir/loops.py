@@ -1,4 +1,4 @@
-"""Loops of a file."""
+"""Loop nodes of a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from psyclone_storage.scripting.psyir.symbols import Symbol
 
 
 class Loop(Statement):
-    """A counted loop."""
+    """A counted `do` loop."""
 
     never_in_expressions: ClassVar[bool] = True
     _types: ClassVar[dict[str, str]] = {}
@@ -36,14 +36,14 @@ class Loop(Statement):
         step: DataNode,
         children: Iterable[LiveNode],
     ) -> Self:
-        """Return a loop over statements."""
+        """Return a loop with the given bounds and body."""
         new = cls(variable)
         new.children.extend([start, stop, step, Schedule(children=children)])
         return new
 
     @classmethod
     def set_loop_type_inference_rules(cls, rules: Mapping[str, Mapping[str, str]] | None) -> None:
-        """Define the types of loops by the names of their variables; None clears all.
+        """Define loop types by the names of loop variables; None removes all definitions.
 
         Raises:
             TransformationError: `T015`, a rule is not `{"variable": name}`.
@@ -57,7 +57,7 @@ class Loop(Statement):
 
     @property
     def loop_type(self) -> str | None:
-        """The type of the loop by the name of its variable, None without a rule."""
+        """The loop type that the name of the variable implies, None without a matching rule."""
         return Loop._types.get(key_of(self.variable.name))
 
     @property
@@ -99,7 +99,7 @@ class Loop(Statement):
         return un.Do(ex.Name(self._variable.name), first, last, body.block(), increment)
 
     def sync(self, line: un.Line, known: Known | None) -> None:
-        """Show `line`, which a step has made of this loop."""
+        """Update the node to show `line`, into which a step has transformed this loop."""
         assert isinstance(line, un.Do)
         if self.is_unseen(line):
             return
@@ -118,7 +118,7 @@ class Loop(Statement):
 
     @property
     def variable(self) -> Symbol:
-        """The symbol of the variable that counts."""
+        """The symbol of the loop variable."""
         if self._variable is None:
             if self._do is None:
                 raise GenerationError("A loop needs a variable.")
@@ -137,7 +137,7 @@ class Loop(Statement):
 
     @property
     def start_expr(self) -> Any:
-        """The first value of the variable."""
+        """The initial value of the loop variable."""
         return self.children[0]
 
     @start_expr.setter
@@ -146,7 +146,7 @@ class Loop(Statement):
 
     @property
     def stop_expr(self) -> Any:
-        """The last value of the variable."""
+        """The limit of the loop variable."""
         return self.children[1]
 
     @stop_expr.setter
@@ -155,7 +155,7 @@ class Loop(Statement):
 
     @property
     def step_expr(self) -> Any:
-        """The difference of two values of the variable."""
+        """The increment of the loop variable."""
         return self.children[2]
 
     @step_expr.setter
@@ -169,7 +169,7 @@ class Loop(Statement):
 
 
 class WhileLoop(Statement):
-    """A loop while a condition holds."""
+    """A `do while` loop."""
 
     never_in_expressions: ClassVar[bool] = True
 
@@ -196,7 +196,7 @@ class WhileLoop(Statement):
         return un.While(test, body.block())
 
     def sync(self, line: un.Line, known: Known | None) -> None:
-        """Show `line`, which a step has made of this loop."""
+        """Update the node to show `line`, into which a step has transformed this loop."""
         assert isinstance(line, un.While)
         if self.is_unseen(line):
             return

@@ -1,4 +1,4 @@
-"""Nodes of Fortran that a script has as text: PSyclone's `FortranReader`."""
+"""`FortranReader`: creates nodes from Fortran text."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from psyclone_storage.transform.file_bench import FileBench
 
 
 class FortranReader:
-    """Reader of files, statements and expressions.
+    """A reader of files, statements and expressions.
 
-    Names in statements and expressions get their meaning when a script puts them into a routine.
+    Names in statements and expressions are resolved when a script inserts the nodes into a routine.
     """
 
     def __init__(self, *_: object, **__: object) -> None:
-        """Ignore PSyclone's options: comments and directives are always kept."""
+        """Ignore PSyclone's options: comments and directives are always preserved."""
 
     def psyir_from_source(self, source_code: str, name: str = "source.f90") -> FileContainer:
-        """Return the tree of a file from its text.
+        """Return the tree of a file, given as text.
 
         Raises:
-            TransformationError: the text cannot be read.
+            TransformationError: the text cannot be parsed.
         """
         try:
             file = read_file(SourceText(name, source_code))
@@ -40,14 +40,14 @@ class FortranReader:
         return FileContainer(Path(name).name, linked, FileBench(linked))
 
     def psyir_from_file(self, file_path: str) -> FileContainer:
-        """Return the tree of a file."""
+        """Return the tree of the file at `file_path`."""
         return self.psyir_from_source(Path(file_path).read_text(encoding="utf-8"), file_path)
 
     def psyir_from_statement(self, source_code: str, symbol_table: object = None) -> Any:
-        """Return the node of one statement.
+        """Return the node of one statement, given as text.
 
         Raises:
-            TransformationError: `T015`, the text is not one statement.
+            TransformationError: `T015`, the text is not exactly one supported statement.
         """
         tree = self.psyir_from_source(f"subroutine part()\n{source_code}\nend subroutine part\n")
         routines = tree.routines
@@ -57,7 +57,7 @@ class FortranReader:
         return nodes[0].copy()
 
     def psyir_from_expression(self, source_code: str, symbol_table: object = None) -> Any:
-        """Return the node of an expression.
+        """Return the node of an expression, given as text.
 
         Raises:
             TransformationError: `T015`, the text is not an expression.

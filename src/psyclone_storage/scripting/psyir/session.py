@@ -1,4 +1,4 @@
-"""The way from the tree of a file to its bench: edits become steps, options become facts."""
+"""Transfer of script edits to a file's bench: edits become steps, promises become facts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from psyclone_storage.transform.workbench import NamedStep
 
 
 def routine_around(node: LiveNode) -> tuple[Routine, FileBench]:
-    """Return the routine of a node, and the bench of its file, with all edits of the script.
+    """Return the routine that contains `node` and its file's bench, with all edits committed.
 
     Raises:
-        TransformationError: `T015`, the node is in no routine of a file; or an edit is refused.
+        TransformationError: `T015`, the node is not in a routine of a file, or an edit is rejected.
     """
     routine = node.ancestor(Routine, include_self=True)
     root = node.root
@@ -31,10 +31,10 @@ def routine_around(node: LiveNode) -> tuple[Routine, FileBench]:
 
 
 def commit(routine: Routine, bench: FileBench) -> None:
-    """Make the edits of a script in a routine a step, and its promises facts.
+    """Apply the script's edits of a routine as a step, and record its promises as facts.
 
     Raises:
-        TransformationError: the reasons against the edits.
+        TransformationError: an edit is rejected.
     """
     if not routine.is_seen:
         return
@@ -65,10 +65,10 @@ def commit(routine: Routine, bench: FileBench) -> None:
 
 
 def apply_step(routine: Routine, bench: FileBench, step: NamedStep) -> None:
-    """Apply a step to a routine, and show what it has made of it.
+    """Apply a step to a routine, and update the nodes.
 
     Raises:
-        TransformationError: the reasons against the step.
+        TransformationError: the step is rejected.
     """
     try:
         bench.apply(step)
@@ -78,13 +78,13 @@ def apply_step(routine: Routine, bench: FileBench, step: NamedStep) -> None:
 
 
 def finish(tree: FileContainer) -> None:
-    """Make the last edits steps, and leave out parallel regions that are not finished.
+    """Commit the remaining edits, and remove incomplete parallel regions.
 
-    The bench lists the reasons in `left_out`. The loops that threads share in such a region get
-    threads of their own.
+    The bench lists the reasons in `left_out`. A worksharing loop in such a region becomes a
+    parallel loop of its own.
 
     Raises:
-        TransformationError: the reasons against an edit.
+        TransformationError: an edit is rejected.
     """
     bench = tree.bench
     if bench is None:

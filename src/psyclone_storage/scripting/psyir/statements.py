@@ -1,4 +1,4 @@
-"""Statements and blocks of a file as nodes that a script may edit."""
+"""Statement and block nodes that a script may edit."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from psyclone_storage.scripting.psyir.symbols import SymbolTable
 
 Lines = tuple[un.Line, ...]
 Remark = un.Comment | un.Blank | un.DirectiveLine
-"""What belongs to the statement after it, or to that on the same line."""
+"""Lines that belong to the next statement, or to the statement on the same line."""
 
 
 class Statement(LiveNode):
     """A statement or a construct.
 
-    The lines of `lead` precede it, those of `trail` are comments on its last line; they move with
-    it.
+    The lines in `lead` precede it, and those in `trail` are comments on its last line; both move
+    with it.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Statement(LiveNode):
 
     @classmethod
     def of_line(cls, line: un.Line) -> Self:
-        """Return the node of a statement of the author's."""
+        """Return the node of a statement in the source file."""
         new = cls()
         new.source = new.cached_line = line
         return new
@@ -58,11 +58,11 @@ class Statement(LiveNode):
         return self.cached_line
 
     def lines(self) -> Lines:
-        """Return the statement with the remarks that belong to it."""
+        """Return the statement with its comments and other attached lines."""
         return (*self.lead, self.line(), *self.trail)
 
     def _made(self) -> un.Line:
-        """Return the statement that the children make."""
+        """Return the statement built from the children."""
         raise GenerationError(f"A '{type(self).__name__}' is not complete.")
 
     def forget(self) -> None:
@@ -72,37 +72,37 @@ class Statement(LiveNode):
 
     @property
     def length(self) -> int:
-        """The number of records of `ir` that this shows."""
+        """The number of `ir` records that this node represents."""
         return 1
 
     def blocks(self) -> Sequence[LiveNode]:
-        """Return the children that hold statements: none."""
+        """Return the children that contain statements: none."""
         return ()
 
     def begins(self, block: Lines, at: int) -> bool:
-        """Return whether this shows the statement `at` of a block."""
+        """Return whether this node represents the statement at index `at` of a block."""
         return block[at] is self.line()
 
     def sync_lines(self, lines: Lines, known: Known | None) -> None:
-        """Show the statements that a step has made of those that this showed."""
+        """Update the node to show the statements into which a step has transformed its own."""
         self.sync(lines[0], known)
 
     def sync(self, line: un.Line, known: Known | None) -> None:
-        """Show `line`, which a step has made of this statement, with the nodes in `known`.
+        """Update the node to show `line`, after a step, reusing the nodes in `known`.
 
-        Without `known` nodes, the statement has the same parts as before.
+        If `known` is not given, the statement has the same parts as before.
         """
         self.source = self.cached_line = line
         if known is not None:
             self.show_again(known)
 
     def show_again(self, known: Known) -> None:
-        """Make the children anew, with the nodes in `known`, when a script looks at them."""
+        """Discard the children; on the next access, create them from the nodes in `known`."""
         self.known_nodes = known
         self._children = None
 
     def is_unseen(self, line: un.Line) -> bool:
-        """Return whether no script has seen the children; they are those of `line` then."""
+        """Return whether the children do not exist yet; if so, adopt `line`."""
         if self._children is None:
             self.source = self.cached_line = line
         return self._children is None
@@ -119,22 +119,22 @@ class Statement(LiveNode):
             self.append_preceding_comment(text)
 
     def append_preceding_comment(self, comment: str) -> None:
-        """Add a comment before the statement."""
+        """Append a comment to those before the statement."""
         self.lead = (*self.lead, un.Comment(comment))
         self._announce()
 
     @property
     def inline_comment(self) -> str:
-        """The text of the comment on the line of the statement."""
+        """The text of the comment on the last line of the statement."""
         return "\n".join(one.text.strip() for one in self.trail if isinstance(one, un.Comment))
 
     def _announce(self) -> None:
-        """Record that the block around the statement has other lines."""
+        """Mark the enclosing block as edited."""
         if self.parent is not None:
             self.parent.touch()
 
     def debug_string(self) -> str:
-        """Return the statement as Fortran."""
+        """Return the statement as Fortran text."""
         return "".join(f"{text}\n" for text in emit_lines((self.line(),), 0))
 
     def _details(self) -> str:
@@ -142,17 +142,16 @@ class Statement(LiveNode):
 
     @property
     def origin_line(self) -> int:
-        """The number of the line where the author wrote the statement, 0 if a step made it."""
+        """The line number in the source file, 0 for a statement that a step created."""
         place = None if self.source is None else place_of_line(self.source)
         return 0 if place is None else place.line
 
 
 class Known:
-    """The nodes of a routine before a step, which are found again by what they show.
+    """The nodes of a routine before a step, for reuse after it.
 
-    A node is that of the very record it showed, if the step left that `unchanged`, which contains
-    identities. Otherwise it is found by the uid of a loop, or by the author's place of the
-    statement.
+    A node belongs to the record that it showed, if the identity of that is in `unchanged`.
+    Otherwise nodes are matched by the uid of a loop or by the source position of the statement.
     """
 
     def __init__(
@@ -168,7 +167,7 @@ class Known:
                 self._like.setdefault(key, []).append(node)
 
     def find(self, block: Lines, at: int) -> Statement | None:
-        """Return the node that shows the statement `at` of a block, None if it is a new one."""
+        """Return the node of the statement at index `at` of a block, None if it is new."""
         line = block[at]
         for node in self._same.get(id(line), ()):
             if node.begins(block, at):
@@ -182,11 +181,11 @@ class Known:
         return None
 
     def has(self, line: un.Line) -> bool:
-        """Return whether a node shows the very statement."""
+        """Return whether a node represents this record."""
         return bool(self._same.get(id(line)))
 
     def _take(self, node: Statement, line: un.Line) -> None:
-        """Let no other statement be shown by a node."""
+        """Remove a node from the candidates for other statements."""
         for nodes in (self._same.get(id(line), []), self._like.get(_key(line), [])):
             for number, one in enumerate(nodes):
                 if one is node:
@@ -195,7 +194,7 @@ class Known:
 
 
 def _key(line: un.Line) -> object:
-    """Return what identifies a statement that a step may have changed: itself if a step made it."""
+    """Return a key of a statement that a step preserves, such as a loop's uid or a position."""
     if isinstance(line, un.Do) and line.uid:
         return line.uid
     if isinstance(line, un.DirectiveBlock):
@@ -211,7 +210,7 @@ _NOTHING = Known()
 
 @singledispatch
 def statement_of(line: un.Line) -> Statement | None:  # noqa: ARG001
-    """Return the node that shows a statement, None for one that PSyclone has no class for."""
+    """Return the node of a statement, None if PSyclone has no class for it."""
     return None
 
 
@@ -238,7 +237,7 @@ class Schedule(LiveNode):
 
     @classmethod
     def of_block(cls, block: Lines, known: Known | None = None) -> Self:
-        """Return the node of a block of the author's, with the nodes in `known` where they fit."""
+        """Return the node of a block in the source file, reusing matching nodes in `known`."""
         new = cls()
         new._block = new._source_block = block
         new.known_nodes = known or _NOTHING
@@ -265,10 +264,10 @@ class Schedule(LiveNode):
         return self._block
 
     def sync(self, block: Lines, known: Known | None) -> None:
-        """Show `block`, which a step has made, with the nodes in `known` where they fit.
+        """Update the node to show `block`, the result of a step, reusing nodes in `known`.
 
-        Without `known` nodes, the block has the same statements as before, some of them perhaps
-        under new directives.
+        If `known` is not given, the block has the same statements as before, some of which may be
+        enclosed in new directives.
         """
         if block is self._block:
             return
@@ -285,10 +284,10 @@ class Schedule(LiveNode):
         self.children.reset(nodes)
         for node in nodes:
             if node.known_nodes is known:
-                node.walk(Schedule)  # A script may hold nodes of statements that are in it now.
+                node.walk(Schedule)  # Connects nodes that the script knows with new parents.
 
     def followed(self, block: Lines, old: deque[Statement]) -> list[Statement]:
-        """Return the nodes of a block whose statements `old` nodes show, in the same order."""
+        """Return the nodes of a block whose statements the nodes `old` represent, in order."""
         nodes: list[Statement] = []
         lead: list[un.Line] = []
         at = 0
@@ -319,7 +318,7 @@ class Schedule(LiveNode):
 
     @property
     def symbol_table(self) -> SymbolTable:
-        """The symbols of the routine, or of this block if it is in none."""
+        """The symbols of the routine, or of this block if there is no routine."""
         if self.parent is not None:
             at: Any = self.parent
             while at is not None and not isinstance(at, Schedule):
@@ -343,7 +342,7 @@ class Schedule(LiveNode):
         return True
 
     def debug_string(self) -> str:
-        """Return the statements as Fortran."""
+        """Return the statements as Fortran text."""
         return "".join(f"{text}\n" for text in emit_lines(self.block(), 0))
 
 
@@ -353,7 +352,7 @@ def _shows_region(node: Statement, line: un.DirectiveBlock) -> bool:
 
 
 def _with_region(line: un.DirectiveBlock, inside: deque[Statement]) -> Statement:
-    """Return the node of a new directive around statements that nodes show already."""
+    """Return the node of a new directive around statements that already have nodes."""
     node = statement_of(line)
     assert node is not None
     body = Schedule.of_block(line.body)
@@ -363,7 +362,7 @@ def _with_region(line: un.DirectiveBlock, inside: deque[Statement]) -> Statement
 
 
 def _grouped(block: Lines, known: Known) -> tuple[list[Statement], Lines]:
-    """Return the nodes of the statements of a block, and the remarks after the last one."""
+    """Return the nodes of a block's statements, and the comments after the last one."""
     nodes: list[Statement] = []
     lead: list[un.Line] = []
     at = 0
@@ -385,7 +384,7 @@ def _grouped(block: Lines, known: Known) -> tuple[list[Statement], Lines]:
 
 
 def _new_node(block: Lines, at: int, known: Known) -> Statement:
-    """Return a new node for the statement `at` of a block, and for text that follows text."""
+    """Return a new node for the statement at index `at`, or a code block from there on."""
     node = statement_of(block[at])
     if node is None:
         return CodeBlock.of_lines(block[at : _end_of_text(block, at, known)])
@@ -394,7 +393,7 @@ def _new_node(block: Lines, at: int, known: Known) -> Statement:
 
 
 def _is_behind(comment: un.Comment, node: Statement) -> bool:
-    """Return whether a comment is on the last line of the statement before it."""
+    """Return whether a comment is on the last line of the previous statement."""
     extent = node_extent(node.lines()[-1])
     if comment.place is None or extent is None or comment.place.source is not extent.source:
         return False
@@ -402,7 +401,7 @@ def _is_behind(comment: un.Comment, node: Statement) -> bool:
 
 
 def _end_of_text(block: Lines, at: int, known: Known) -> int:
-    """Return where the statements without a class of PSyclone end that begin at `at`."""
+    """Return the end index of the unsupported statements that start at index `at`."""
     stop = at + 1
     if isinstance(block[at], un.Label) and stop < len(block):
         stop += 1
@@ -424,7 +423,7 @@ def _labelled(block: Lines, number: int) -> bool:
 
 
 class Assignment(Statement):
-    """An assignment of a value, or of a pointer."""
+    """An assignment or pointer assignment."""
 
     never_in_expressions: ClassVar[bool] = True
 
@@ -459,27 +458,27 @@ class Assignment(Statement):
 
     @property
     def lhs(self) -> Any:
-        """The left side."""
+        """The left-hand side."""
         return self.children[0]
 
     @property
     def rhs(self) -> Any:
-        """The right side."""
+        """The right-hand side."""
         return self.children[1]
 
     @property
     def is_pointer(self) -> bool:
-        """Return whether it assigns a pointer."""
+        """Return whether this is a pointer assignment."""
         return isinstance(self.line(), un.PointerAssign)
 
     @property
     def is_array_assignment(self) -> bool:
-        """Return whether the left side is a section of an array."""
+        """Return whether the left-hand side is an array section."""
         return bool(self.lhs.walk(Range))
 
 
 class Return(Statement):
-    """The end of a call."""
+    """A `return` statement."""
 
     never_in_expressions: ClassVar[bool] = True
 
@@ -488,7 +487,7 @@ class Return(Statement):
 
 
 class UnknownDirective(Statement):
-    """A directive whose text a script gives: `!DIR$ text` if the `infix` is `DIR`."""
+    """A directive with text from a script, such as `!DIR$ text` for the `infix` `DIR`."""
 
     never_in_expressions: ClassVar[bool] = True
 
@@ -498,18 +497,18 @@ class UnknownDirective(Statement):
         self.cached_line = un.Comment(f"{infix}${directive}", as_written=True)
 
     def forget(self) -> None:
-        """Keep the text, which has no parts."""
+        """Do nothing: the cached text has no parts."""
 
 
 class CodeBlock(Statement):
-    """Statements for which PSyclone has no class, kept as they are."""
+    """Statements for which PSyclone has no class; their text is preserved."""
 
     parse_tree_nodes: tuple[object, ...] = ()
     _text: Any
 
     @classmethod
     def of_lines(cls, lines: Lines) -> Self:
-        """Return the node of neighbouring statements."""
+        """Return the node of consecutive statements."""
         new = cls()
         new._all = lines
         return new
@@ -520,15 +519,15 @@ class CodeBlock(Statement):
 
     @property
     def length(self) -> int:
-        """The number of records of `ir` in it."""
+        """The number of `ir` records in this node."""
         return len(self._all)
 
     def sync_lines(self, lines: Lines, known: Known | None) -> None:
-        """Show the statements that a step has made of these."""
+        """Update the node to show the statements into which a step has transformed its own."""
         self._all = lines
 
     def begins(self, block: Lines, at: int) -> bool:
-        """Return whether this shows the statements of a block from number `at`."""
+        """Return whether this node represents the statements from index `at` of a block."""
         shown = block[at : at + len(self._all)]
         return len(shown) == len(self._all) and all(map(is_, shown, self._all))
 
@@ -541,16 +540,16 @@ class CodeBlock(Statement):
         return (*self.lead, *self._all, *self.trail)
 
     def get_symbol_names(self) -> list[str]:
-        """Return the names in the statements."""
+        """Return the names used in the statements."""
         return sorted(frozenset[str]().union(*map(names_of_line, self._all)))
 
     def debug_string(self) -> str:
-        """Return the statements as Fortran."""
+        """Return the statements as Fortran text."""
         return "".join(f"{text}\n" for text in emit_lines(self._all, 0))
 
 
 class OtherConstruct(Statement):
-    """A construct for which PSyclone has no class; the blocks in it are nodes."""
+    """A construct for which PSyclone has no class; its blocks are nodes."""
 
     fixed: ClassVar[str] = "A block of this construct cannot be removed."
 
@@ -559,7 +558,7 @@ class OtherConstruct(Statement):
         return [Schedule.of_block(block, self.known_nodes) for block in blocks_of(self.source)]
 
     def blocks(self) -> Sequence[LiveNode]:
-        """Return the blocks in it."""
+        """Return the blocks of the construct."""
         return self.children
 
     def _made(self) -> un.Line:
@@ -568,7 +567,7 @@ class OtherConstruct(Statement):
         return with_each_block(self.source, lambda _: next(blocks).block())
 
     def sync(self, line: un.Line, known: Known | None) -> None:
-        """Show `line`, which a step has made of this construct."""
+        """Update the nodes to show `line`, into which a step has transformed this construct."""
         if self.is_unseen(line):
             return
         for child, block in zip(self.children, blocks_of(line), strict=True):
@@ -576,7 +575,7 @@ class OtherConstruct(Statement):
         self.source = self.cached_line = line
 
     def get_symbol_names(self) -> list[str]:
-        """Return the names in the head of the construct."""
+        """Return the names used in the first statement of the construct."""
         assert self.source is not None
         return sorted(names_of_line(self.source))
 

@@ -1,7 +1,7 @@
-"""Symbols and symbol tables of a file, as a script of PSyclone sees and edits them.
+"""Symbols and symbol tables of a file, in PSyclone's form.
 
-There is one object for each scope and name. A symbol that a script adds becomes a declaration or
-an import when the tree is frozen.
+There is one symbol object for each name in a scope. When the tree is converted back, a symbol that
+a script has added becomes a declaration or an import.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ from psyclone_storage.scripting.psyir.datatypes import (
 
 
 class SymbolInterface:
-    """Origin of the storage or value of a symbol."""
+    """Base class of symbol interfaces: the origin of a symbol's storage or value."""
 
 
 class AutomaticInterface(SymbolInterface):
-    """A variable of a routine."""
+    """The interface of a local variable."""
 
 
 class DefaultModuleInterface(SymbolInterface):
-    """A variable of a module."""
+    """The interface of a module variable."""
 
 
 class StaticInterface(SymbolInterface):
-    """A variable that keeps its value between calls, or a constant."""
+    """The interface of a variable with the `save` attribute, or of a constant."""
 
 
 class UnresolvedInterface(SymbolInterface):
-    """A name whose declaration was not found."""
+    """The interface of a name without a known declaration."""
 
 
 class ArgumentInterface(SymbolInterface):
-    """An argument, and the access that its intent allows."""
+    """The interface of a dummy argument, with the access that its intent allows."""
 
     def __init__(self, access: str = "unknown") -> None:
         self.access = access
 
 
 class ImportInterface(SymbolInterface):
-    """A name that is imported from `container_symbol`, where it is called `orig_name`."""
+    """The interface of a name imported from `container_symbol`, where it is `orig_name`."""
 
     def __init__(self, container_symbol: ContainerSymbol, orig_name: str | None = None) -> None:
         self.container_symbol = container_symbol
@@ -78,7 +78,7 @@ class Symbol:
 
     @property
     def is_pure(self) -> bool | None:
-        """Return whether a script has promised that the procedure is pure, None if it has not."""
+        """Return whether a script has declared the procedure pure; None without such a promise."""
         return self._is_pure
 
     @is_pure.setter
@@ -93,32 +93,32 @@ class Symbol:
 
     @property
     def is_unresolved(self) -> bool:
-        """Return whether its declaration was not found."""
+        """Return whether its declaration is unknown."""
         return isinstance(self.interface, UnresolvedInterface)
 
     @property
     def is_argument(self) -> bool:
-        """Return whether it is an argument of the routine."""
+        """Return whether it is a dummy argument."""
         return isinstance(self.interface, ArgumentInterface)
 
     @property
     def is_automatic(self) -> bool:
-        """Return whether it is a variable of the routine."""
+        """Return whether it is a local variable."""
         return isinstance(self.interface, AutomaticInterface)
 
     @property
     def is_static(self) -> bool:
-        """Return whether it keeps its value between calls."""
+        """Return whether it has the `save` attribute or is a constant."""
         return isinstance(self.interface, StaticInterface)
 
     @property
     def is_modulevar(self) -> bool:
-        """Return whether it is a variable of a module."""
+        """Return whether it is a module variable."""
         return isinstance(self.interface, DefaultModuleInterface)
 
     @property
     def datatype(self) -> DataType:
-        """The type of the data."""
+        """The data type."""
         return datatype_of(self.known) if self.known is not None else UnresolvedType()
 
     @property
@@ -128,7 +128,7 @@ class Symbol:
 
     @property
     def shape(self) -> list[Any]:
-        """The extents of an array, an empty list for anything else."""
+        """The extents of an array, an empty list for other symbols."""
         if self.known is not None:
             return list(self.known.shape)
         return list(getattr(self.datatype, "shape", ()))
@@ -139,13 +139,13 @@ class Symbol:
         return self.known is not None and self.known.sort is ex.Sort.CONSTANT
 
     def specialise(self, subclass: type[Symbol], **properties: object) -> None:
-        """Turn this object into one of `subclass`, such as a variable with a `datatype`."""
+        """Change the class of this object to `subclass`, and set attributes such as `datatype`."""
         self.__class__ = subclass
         for name, value in properties.items():
             setattr(self, name, value)
 
     def copy(self) -> Symbol:
-        """Return another symbol with the same properties."""
+        """Return a copy of the symbol."""
         new = type(self).__new__(type(self))
         new.__dict__.update(self.__dict__)
         return new
@@ -155,7 +155,7 @@ class Symbol:
 
 
 def calling_line() -> str:
-    """Return the file and the line of the script that is running."""
+    """Return file name and line number of the script code that is running."""
     frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
     own = __name__.partition(".")[0]
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(own):
@@ -164,7 +164,7 @@ def calling_line() -> str:
 
 
 class TypedSymbol(Symbol):
-    """A symbol that has a type."""
+    """A symbol with a data type."""
 
     def __init__(
         self,
@@ -178,7 +178,7 @@ class TypedSymbol(Symbol):
 
     @property
     def datatype(self) -> DataType:
-        """The type of the data."""
+        """The data type."""
         own: DataType | None = getattr(self, "_datatype", None)
         return own if own is not None else super().datatype
 
@@ -197,13 +197,13 @@ class DataSymbol(TypedSymbol):
 
 
 class RoutineSymbol(TypedSymbol):
-    """A procedure. A script may promise that it is pure, by an assignment to `is_pure`."""
+    """A procedure; a script may declare it pure by assigning to `is_pure`."""
 
     is_elemental: bool | None = None
 
 
 class GenericInterfaceSymbol(RoutineSymbol):
-    """A generic name of several procedures."""
+    """A generic procedure name."""
 
 
 class DataTypeSymbol(Symbol):
@@ -211,7 +211,7 @@ class DataTypeSymbol(Symbol):
 
 
 class ContainerSymbol(Symbol):
-    """A module that names are imported from, all of them if `wildcard_import`."""
+    """A module that is imported, completely if `wildcard_import`."""
 
     def __init__(self, name: str, wildcard_import: bool = False, **more: object) -> None:
         super().__init__(name, **more)  # type: ignore[arg-type]
@@ -232,10 +232,10 @@ AnySymbol = TypeVar("AnySymbol", bound=Symbol)
 
 
 class SymbolTable:
-    """The symbols of one scope; look-ups climb to the enclosing scopes.
+    """The symbols of one scope; look-ups include the enclosing scopes.
 
-    `declares` and `uses` are the declarations and imports of the scope, `dummies` its arguments.
-    `names` yields the names in its statements with what they denote.
+    `declares` and `uses` are the declarations and imports of the scope, `dummies` its dummy
+    arguments.
     """
 
     def __init__(
@@ -259,12 +259,12 @@ class SymbolTable:
     # ------------------------------------------------------------------ look-up
 
     def mention(self, names: Iterable[ex.Name]) -> None:
-        """Learn what the names in the statements of the scope denote."""
+        """Record the entities that the names in the scope's statements denote."""
         for name in names:
             self._mentioned.setdefault(name.key, name)
 
     def of_name(self, name: ex.Name) -> Symbol:
-        """Return the symbol of a name in a statement; there is one for any name."""
+        """Return the symbol of a name in a statement; create it if necessary."""
         found = self._found(name.key)
         if found is None:
             found = self._symbols[name.key] = _made(name.text, name.symbol, UnresolvedInterface())
@@ -284,7 +284,7 @@ class SymbolTable:
         return found
 
     def own_symbol(self, key: str) -> Symbol | None:
-        """Return the symbol that this scope declares or imports by name."""
+        """Return the symbol that this scope declares or imports by name, or None."""
         found = self._symbols.get(key)
         if found is None and (key in self._declares or key in self._dummies):
             found = self._symbols[key] = self._declared(key)
@@ -329,7 +329,7 @@ class SymbolTable:
         return found
 
     def _all(self) -> list[Symbol]:
-        """Return all symbols of the scope, those that a script added included."""
+        """Return all symbols of the scope, including those that a script has added."""
         for use in self._uses:
             self._container(use.module)
         for key in (*self._dummies, *self._declares, *self._imported):
@@ -337,10 +337,10 @@ class SymbolTable:
         return list(self._symbols.values())
 
     def lookup(self, name: str, otherwise: Any = _MISSING, **_: object) -> Any:
-        """Return the symbol of `name` here or in an enclosing scope.
+        """Return the symbol `name` in this or an enclosing scope.
 
         Raises:
-            KeyError: no scope has it, and `otherwise` is not given.
+            KeyError: the name is unknown and `otherwise` is not given.
         """
         key = key_of(name)
         found = self._found(key)
@@ -353,15 +353,15 @@ class SymbolTable:
         return otherwise
 
     def lookup_with_tag(self, tag: str) -> Symbol:
-        """Return the symbol that was made with `tag`.
+        """Return the symbol that was created with `tag`.
 
         Raises:
-            KeyError: no symbol has it.
+            KeyError: there is no such symbol.
         """
         return self._tags[tag]
 
     def promises(self) -> list[Symbol]:
-        """Return the symbols, here or around, that a script has promised to be pure procedures."""
+        """Return the procedures, here or in outer scopes, that a script has declared pure."""
         found = [one for one in self._symbols.values() if one.is_pure]
         return found if self.outer is None else [*found, *self.outer.promises()]
 
@@ -385,12 +385,12 @@ class SymbolTable:
 
     @property
     def containersymbols(self) -> list[ContainerSymbol]:
-        """The modules that names are imported from."""
+        """The modules that the scope imports."""
         return [one for one in self._all() if isinstance(one, ContainerSymbol)]
 
     @property
     def argument_list(self) -> list[Symbol]:
-        """The arguments, in order."""
+        """The dummy arguments, in order."""
         return [self.of_name(ex.Name(key)) for key in self._dummies]
 
     # ------------------------------------------------------------------ additions
@@ -399,7 +399,7 @@ class SymbolTable:
         """Add a symbol.
 
         Raises:
-            KeyError: the scope has a symbol of this name, or one with this tag.
+            KeyError: the scope already has a symbol with this name or tag.
         """
         key = key_of(new_symbol.name)
         if self.own_symbol(key) is not None or (tag is not None and tag in self._tags):
@@ -417,7 +417,7 @@ class SymbolTable:
         symbol_type: type[AnySymbol] = Symbol,  # type: ignore[assignment]
         **properties: Any,
     ) -> AnySymbol:
-        """Add a symbol whose name is `root_name`, or one like it that is free."""
+        """Add a symbol called `root_name`, with a numeric suffix if the name is in use."""
         properties.pop("shadowing", None)
         name, number = root_name, 0
         while self.lookup(name, otherwise=None) is not None or key_of(name) in self._mentioned:
@@ -428,18 +428,18 @@ class SymbolTable:
         return made
 
     def find_or_create(self, name: str, **properties: Any) -> Any:
-        """Return the symbol of `name`, which is added without one."""
+        """Return the symbol `name`; add it if it does not exist."""
         found = self.lookup(name, otherwise=None)
         return self.new_symbol(name, **properties) if found is None else found
 
     def find_or_create_tag(self, tag: str, root_name: str | None = None, **properties: Any) -> Any:
-        """Return the symbol with `tag`, which is added without one."""
+        """Return the symbol with `tag`; add it if it does not exist."""
         if tag in self._tags:
             return self._tags[tag]
         return self.new_symbol(root_name or tag, tag, **properties)
 
     def merge(self, other: SymbolTable) -> None:
-        """Move the symbols that a script added to `other` here."""
+        """Move the symbols that a script has added to `other` into this table."""
         if other is self:
             return
         for key, symbol in other.added.items():
@@ -449,7 +449,7 @@ class SymbolTable:
     # ------------------------------------------------------------------ frozen
 
     def new_uses(self) -> tuple[un.Use, ...]:
-        """Return the imports that a script added."""
+        """Return the imports that a script has added."""
         found: dict[str, list[un.Imported]] = {}
         for symbol in self.added.values():
             if isinstance(symbol, ContainerSymbol):
@@ -470,7 +470,7 @@ class SymbolTable:
         )
 
     def new_declarations(self) -> tuple[un.Declare, ...]:
-        """Return the declarations of the variables that a script added."""
+        """Return the declarations of the variables that a script has added."""
         return tuple(
             self._declaration(symbol)
             for symbol in self.added.values()
@@ -490,7 +490,7 @@ class SymbolTable:
 
 
 def _bound(extent: Any) -> ex.Expr:
-    """Return one extent of an array that a script declares."""
+    """Return the expression of an array extent that a script specifies."""
     if isinstance(extent, Extent):
         return ex.Range()
     if isinstance(extent, tuple):
@@ -515,7 +515,7 @@ def _interface(symbol: ex.Symbol) -> SymbolInterface:
 
 
 def _made(name: str, known: ex.Symbol | None, interface: SymbolInterface) -> Symbol:
-    """Return the symbol of an entity that was found, or of a name alone."""
+    """Return the symbol of a resolved entity, or of a name alone."""
     kind = _CLASSES.get(known.sort, Symbol) if known is not None else Symbol
     new = kind(name, interface=interface)
     new.known = known

@@ -1,7 +1,7 @@
-"""Questions about the data of a file's nodes: accesses, dependences, and data of regions.
+"""Queries about variables in a file: accesses, dependences and data of regions.
 
-The answers come from the analyses that transformations use. A dependence that PSyclone overlooks,
-as of pointers that may alias, is reported.
+The results come from the analyses that transformations use. Dependences that PSyclone ignores, such
+as those through pointers that may alias, are reported, too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from psyclone_storage.scripting.psyir.symbols import calling_line
 
 
 class AccessType(Enum):
-    """Kind of an access; a procedure that may change an argument has READWRITE access."""
+    """The kind of an access; READWRITE for an argument that a procedure may modify."""
 
     READ = "read"
     WRITE = "write"
@@ -40,24 +40,24 @@ class AccessType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AccessInfo:
-    """Access of the statement or expression `node` to a variable."""
+    """One access to a variable by the statement or expression `node`."""
 
     access_type: AccessType
     node: LiveNode
 
     @property
     def is_any_write(self) -> bool:
-        """Return whether it may change the variable."""
+        """Return whether the access may modify the variable."""
         return self.access_type is not AccessType.READ
 
     @property
     def is_any_read(self) -> bool:
-        """Return whether it may read the variable."""
+        """Return whether the access may read the variable."""
         return self.access_type is not AccessType.WRITE
 
 
 class AccessSequence(list[AccessInfo]):
-    """The accesses to one variable, in the order of the text."""
+    """The accesses to one variable, in source order."""
 
     def __init__(self, signature: Signature) -> None:
         super().__init__()
@@ -65,11 +65,11 @@ class AccessSequence(list[AccessInfo]):
 
     @property
     def var_name(self) -> str:
-        """The name of the variable, with its components."""
+        """The name of the variable, including components."""
         return str(self.signature)
 
     def is_written(self) -> bool:
-        """Return whether an access may change the variable."""
+        """Return whether an access may modify the variable."""
         return any(one.is_any_write for one in self)
 
     def is_read(self) -> bool:
@@ -77,11 +77,11 @@ class AccessSequence(list[AccessInfo]):
         return any(one.is_any_read for one in self)
 
     def is_written_first(self) -> bool:
-        """Return whether the first access only changes the variable."""
+        """Return whether the first access only writes."""
         return bool(self) and not self[0].is_any_read
 
     def all_write_accesses(self) -> list[AccessInfo]:
-        """Return the accesses that may change the variable."""
+        """Return the accesses that may modify the variable."""
         return [one for one in self if one.is_any_write]
 
     def all_read_accesses(self) -> list[AccessInfo]:
@@ -90,7 +90,7 @@ class AccessSequence(list[AccessInfo]):
 
 
 class VariablesAccessMap(dict[Signature, AccessSequence]):
-    """The accesses to all variables, by their signatures."""
+    """The accesses to all variables, by signature."""
 
     @property
     def all_signatures(self) -> list[Signature]:
@@ -102,7 +102,7 @@ class VariablesAccessMap(dict[Signature, AccessSequence]):
         return self[signature].is_read()
 
     def is_written(self, signature: Signature) -> bool:
-        """Return whether a variable may be changed."""
+        """Return whether a variable may be modified."""
         return self[signature].is_written()
 
     def add(self, found: Iterable[MemoryAccess], node: LiveNode) -> None:
@@ -115,10 +115,10 @@ class VariablesAccessMap(dict[Signature, AccessSequence]):
 
 
 def reference_accesses(node: LiveNode) -> VariablesAccessMap:
-    """Return the accesses of a node of a routine to variables, by names in lower case.
+    """Return the accesses of a node to variables, by lower-case name.
 
     Raises:
-        TransformationError: `T015`, the node is in no routine of a file.
+        TransformationError: `T015`, the node is not in a routine of a file.
     """
     routine, bench = routine_around(node)
     names = RoutineNames(bench.code(routine.key))
@@ -139,7 +139,7 @@ LiveNode.find_accesses = staticmethod(reference_accesses)
 
 
 class DTCode(Enum):
-    """Kinds of messages about loops."""
+    """The kinds of messages about loops."""
 
     WARN_SCALAR_REDUCTION = 102
     ERROR_WRITE_WRITE_RACE = 201
@@ -149,26 +149,26 @@ class DTCode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Reason why the iterations of a loop depend on each other."""
+    """A reason why the iterations of a loop depend on each other."""
 
     text: str
     code: DTCode
     var_names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Return the reason with its number."""
+        """Return the text with the number of its kind."""
         return f"{self.text} ({self.code.value})"
 
 
 class DependencyTools:
-    """Questions about dependences between the iterations of loops."""
+    """Queries about dependences between the iterations of loops."""
 
     def __init__(self, *_: object, **__: object) -> None:
         """Ignore PSyclone's options: the analysis needs none."""
         self._messages: list[Message] = []
 
     def get_all_messages(self) -> list[Message]:
-        """Return the reasons against the last loop."""
+        """Return the messages about the last analysed loop."""
         return list(self._messages)
 
     def can_loop_be_parallelised(
@@ -177,13 +177,13 @@ class DependencyTools:
         test_all_variables: bool = False,
         signatures_to_ignore: Sequence[Signature] | None = None,
     ) -> bool:
-        """Return whether the iterations of a loop are independent; all variables are tested.
+        """Return whether the iterations of a loop are independent; always tests all variables.
 
-        Scalars that need a private copy do not matter. A reduction is a dependence here, since its
-        clause is not known to be written.
+        Scalars that can be privatised do not matter. A reduction counts as a dependence, because it
+        is unknown whether the script will add a reduction clause.
 
         Raises:
-            TransformationError: `T015`, `loop` is no loop of a routine.
+            TransformationError: `T015`, `loop` is not a loop of a routine.
         """
         if not isinstance(loop, Loop):
             raise refusal(f"A '{type(loop).__name__}' is no loop.")
@@ -222,7 +222,7 @@ def _messages(verdict: Verdict) -> Iterator[Message]:
 
 
 class ReadWriteInfo:
-    """The variables that a region reads from outside, and those that it may change."""
+    """The variables that a region reads from outside, and those that it may modify."""
 
     def __init__(self, read: Iterable[Variable] = (), written: Iterable[Variable] = ()) -> None:
         self.read_list = [("", Signature(one)) for one in sorted(read)]
@@ -235,7 +235,7 @@ class ReadWriteInfo:
 
     @property
     def signatures_written(self) -> list[Signature]:
-        """The signatures of the variables that the region may change."""
+        """The signatures of the variables that the region may modify."""
         return [signature for _, signature in self.write_list]
 
     def is_read(self, signature: Signature) -> bool:
@@ -244,10 +244,10 @@ class ReadWriteInfo:
 
 
 class CallTreeUtils:
-    """Questions about the data of regions."""
+    """Queries about the data of regions."""
 
     def get_in_out_parameters(self, node_list: Any, **_: object) -> ReadWriteInfo:
-        """Return what neighbouring nodes read before they set it, and what they may change.
+        """Return the variables that consecutive nodes read before writing, or may modify.
 
         Raises:
             TransformationError: `T015`, the nodes are not statements of a routine.
@@ -269,9 +269,9 @@ class CallTreeUtils:
         return ReadWriteInfo(total.exposed, total.written)
 
     def get_input_parameters(self, node_list: Any, **_: object) -> list[Signature]:
-        """Return what neighbouring nodes read before they set it."""
+        """Return the variables that consecutive nodes read before writing them."""
         return self.get_in_out_parameters(node_list).signatures_read
 
     def get_output_parameters(self, node_list: Any, **_: object) -> list[Signature]:
-        """Return what neighbouring nodes may change."""
+        """Return the variables that consecutive nodes may modify."""
         return self.get_in_out_parameters(node_list).signatures_written

@@ -1,4 +1,4 @@
-"""The names of PSyclone that a script on a file imports: nodes, symbols and tools."""
+"""The PSyclone names that a script on a file can import: nodes, symbols and tools."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OF_OUR_OWN = {"UnitNode", "WhereLoop", "CallExpression"}
 
 
 def _classes(modules: tuple[ModuleType, ...], base: type | tuple[type, ...]) -> dict[str, type]:
-    """Return the public classes that some modules define, by name."""
+    """Return the public subclasses of `base` that the modules define, by name."""
     return {
         name: kind
         for module in modules

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.records import replace
+from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.passes.inline.kernels import called_names
 from psyclone_storage.scripting.errors import TransformationError, refusal
 from psyclone_storage.scripting.psyir.calls import Call, IntrinsicCall
 from psyclone_storage.scripting.psyir.data import DataNode
@@ -15,7 +18,7 @@ from psyclone_storage.scripting.transformations.base import (
     Transformation,
     TransformationOptions,
 )
-from psyclone_storage.scripting.transformations.on_files import NodeRequest
+from psyclone_storage.scripting.transformations.on_files import NodeRequest, whole_routine
 from psyclone_storage.scripting.views import ScheduleNode
 from psyclone_storage.transform.file_bench import InlineStatement, RewriteStatement
 from psyclone_storage.transform.hoist import (
@@ -30,12 +33,15 @@ from psyclone_storage.transform.kernel.arrays import (
     ArraysToRanges,
     ArraysToScalars,
     IncreaseRank,
+    KeepArrays,
 )
 from psyclone_storage.transform.kernel.inline import InlineCall
 from psyclone_storage.transform.kernel.intrinsics import IntrinsicsToCode, check_signs
 from psyclone_storage.transform.kernel.pass_bounds import MoveBoundsInside
 from psyclone_storage.transform.step import Step
 from psyclone_storage.transform.workbench import NamedStep
+
+_DIRECTED = (un.DirectiveBlock, un.DirectiveLine)
 
 
 class WriteOut(Transformation):
@@ -118,6 +124,23 @@ class UseScalars(ForFiles):
         return all(reason.code == "T067" for reason in reasons)
 
 
+class KeepLocalArrays(ForFiles):
+    """Let the automatic arrays of a routine of a file stay allocated between calls."""
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        key = whole_routine(request)
+        for routine in request.bench.routines:
+            body = request.bench.code(routine).body
+            marked = [one for one in walk_lines(body) if isinstance(one, _DIRECTED)]
+            if marked and key in called_names(body):
+                message = f"'{routine}' has directives and calls '{key}', which would not be"
+                raise refusal(f"{message} thread-safe with saved arrays.")
+        return KeepArrays(key)
+
+    def _is_idle(self, reasons: Reasons) -> bool:
+        return all(reason.code == "T067" for reason in reasons)
+
+
 class ComputeInVariable(ForFiles):
     """Compute an expression of a file in a new variable before its statement."""
 
@@ -140,7 +163,8 @@ class Inline(Transformation):
         node = request.nodes[0]
         if not isinstance(node, Call) or isinstance(node, IntrinsicCall):
             raise refusal(f"'{self.name}' takes a call of a procedure.")
-        return InlineStatement(request.routine.key, request.statement())
+        function = None if node.is_statement else node.frozen()
+        return InlineStatement(request.routine.key, request.statement(), function)
 
 
 class Hoist(Transformation):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.scripting.errors import TransformationError, refusal
+from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.transformations.base import (
     Nodes,
     Transformation,
@@ -22,6 +22,7 @@ from psyclone_storage.scripting.transformations.on_files import (
     NodeRequest,
     live_nodes,
     transform_file,
+    whole_routine,
 )
 from psyclone_storage.scripting.views import KernelCall, Schedule, ScheduleNode
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
@@ -137,7 +138,7 @@ class AccRoutine(OnKernels):
         return MakeAccRoutine(uid, str(options["parallelism"]).lower(), bool(options["force"]))
 
     def _on_file(self, request: NodeRequest) -> NamedStep:
-        return self._step_for(_routine_to_mark(request), request.options)
+        return self._step_for(whole_routine(request), request.options)
 
 
 class DeclareForTarget(OnKernels):
@@ -149,7 +150,7 @@ class DeclareForTarget(OnKernels):
         return DeclareTarget(uid, bool(options["force"]))
 
     def _on_file(self, request: NodeRequest) -> NamedStep:
-        return self._step_for(_routine_to_mark(request), request.options)
+        return self._step_for(whole_routine(request), request.options)
 
 
 class KernelConstants(OnKernels):
@@ -175,17 +176,6 @@ class KernelConstants(OnKernels):
             raise TransformationError(Diagnostic("T057", message))
         sizes = {name: value for name, value in given.items() if isinstance(value, int)}
         return SetKernelConstants(uid, quadrature=bool(options["quadrature"]), **sizes)
-
-
-def _routine_to_mark(request: NodeRequest) -> str:
-    """Return the key of the routine of a file that a transformation is applied to.
-
-    Raises:
-        TransformationError: `T015`, the node is not a routine.
-    """
-    if request.nodes != (request.routine,):
-        raise refusal(f"'{request.name}' takes a routine, not a part of one.")
-    return request.routine.key
 
 
 def _calls(nodes: tuple[ScheduleNode, ...]) -> list[str]:

@@ -357,3 +357,14 @@ def _tried(transformation: Any, request: NodeRequest, *, check: bool) -> bool:
     elif reasons:
         raise TransformationError(*reasons)
     return True
+
+
+def whole_routine(request: NodeRequest) -> str:
+    """Return the key of the routine of a file that a transformation is applied to.
+
+    Raises:
+        TransformationError: `T015`, the node is not a routine.
+    """
+    if request.nodes != (request.routine,):
+        raise refusal(f"'{request.name}' takes a routine, not a part of one.")
+    return request.routine.key

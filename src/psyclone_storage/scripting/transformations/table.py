@@ -81,6 +81,7 @@ TABLE: tuple[tuple[type[Transformation], str], ...] = (
     (kernel_bodies.WriteRanges, "Reference2ArrayRangeTrans"),
     (kernel_bodies.IncreaseRankOfArrays, "IncreaseRankLoopArraysTrans"),
     (kernel_bodies.UseScalars, "ScalarisationTrans"),
+    (kernel_bodies.KeepLocalArrays, "HoistLocalArraysTrans"),
     (kernel_bodies.ComputeInVariable, "DataNodeToTempTrans"),
     (kernel_bodies.Inline, "InlineTrans"),
     (kernel_bodies.MoveBounds, "GOMoveIterationBoundariesInsideKernelTrans"),
@@ -112,7 +113,7 @@ TABLE: tuple[tuple[type[Transformation], str], ...] = (
         Unsupported,
         """
             AllArrayAccess2LoopTrans ArrayAccess2LoopTrans
-            FoldConditionalReturnExpressionsTrans HoistLocalArraysTrans
+            FoldConditionalReturnExpressionsTrans
             ReplaceInductionVariablesTrans
             ReplaceReferenceByLiteralTrans
         """,

@@ -1,8 +1,8 @@
 """Public API of the accessors: buffers, host and device accessors, tasks and hints.
 
-A `Buffer` tracks the point of truth of its data across memory spaces. Host code accesses it through
-a `HostAccessor`, device tasks through a `DeviceAccessor` or a `GpuTask`. Each of them waits until
-its access is safe.
+A `Buffer` tracks where the current values of its data are (the "point of truth") across memory
+spaces. Host code accesses it through a `HostAccessor`, device tasks through a `DeviceAccessor` or a
+`GpuTask`. Each of them waits until its access is safe.
 """
 
 from psyclone_storage.storage.accessors.accessor_buffer import Buffer, MemoryChunk

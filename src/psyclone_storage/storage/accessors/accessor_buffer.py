@@ -1,7 +1,7 @@
-"""The buffer of the accessor notes: a buffer with a shape, settable hints and readable chunks.
+"""The buffer of the accessor API: a buffer with a shape, hints and readable chunks.
 
-It gives no access to its data: host accessors, device accessors and tasks do. Two processes that
-create a buffer from the same arguments get the same chunks, whatever node they run on (ACC-27).
+Access to its data requires a host accessor, a device accessor or a task. Two processes that create
+a buffer from the same arguments get the same chunks, whichever node they run on (ACC-27).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Shape: TypeAlias = tuple[int, ...]
 class MemoryChunk:
     """One part of a buffer (ACC-8, ACC-9).
 
-    Elements `start` to `stop`, `nbytes` bytes of type `dtype`; `tag` names the memory space of
-    their point of truth.
+    It consists of the elements from `start` to `stop` (exclusive), of type `dtype` and `nbytes`
+    bytes in total. `tag` names the memory space with their current values.
     """
 
     start: int
@@ -44,7 +44,7 @@ class MemoryChunk:
 class BufferWords(TypedDict, total=False):
     """The keywords of a buffer.
 
-    - `chunks`: into how many blocks of rows the buffer is divided, or the layout itself.
+    - `chunks`: the number of blocks of rows into which the buffer is divided, or a `ChunkLayout`.
     - `label`, `init`, `const`, `hints`: as in `BufferOptions`.
     """
 
@@ -58,8 +58,8 @@ class BufferWords(TypedDict, total=False):
 class Buffer(CoreBuffer):
     """Data of any shape, in C order, coherent over memory spaces.
 
-    `Buffer(1024)` and `Buffer((4, 6), "f4")` have no values yet; `Buffer(numpy_array)` has a copy
-    of those given. The metadata are `size`, `shape`, `dtype`, `itemsize` and `nbytes` (ACC-1).
+    `Buffer(1024)` and `Buffer((4, 6), "f4")` have no values yet; `Buffer(numpy_array)` contains a
+    copy of the array. The metadata are `size`, `shape`, `dtype`, `itemsize` and `nbytes` (ACC-1).
     """
 
     __slots__ = ("_shape",)
@@ -71,7 +71,7 @@ class Buffer(CoreBuffer):
         options: BufferOptions = BufferOptions(),  # noqa: B008 - frozen
         **words: Unpack[BufferWords],
     ) -> None:
-        """Make a buffer of a shape, or with the values of an array or a list.
+        """Create a buffer of a shape, or with the values of an array or a list.
 
         Raises `ValueError` for negative extents or chunks that do not fit.
         """
@@ -96,30 +96,30 @@ class Buffer(CoreBuffer):
 
     @property
     def window_spec(self) -> WindowSpec:
-        """Return the view of the elements: in C order, in the shape of the buffer."""
+        """Return dtype, shape and offset of all elements, in C order."""
         return WindowSpec(self.dtype, self.shape)
 
     def set_read_mostly(self, on: bool = True) -> None:
-        """Declare that readers far outnumber writers: copies follow each write (ACC-5)."""
+        """Declare that data are rarely written: each write updates all copies (ACC-5)."""
         self.set_hints(replace(self.hints, read_mostly=on))
 
     def set_preferred(self, *spaces: SpaceLike) -> None:
-        """Set the space of the point of truth; several spaces share the chunks (ACC-6).
+        """Set the preferred space of the current values; several spaces share the chunks (ACC-6).
 
-        The point of truth moves there at once, or as soon as the active accesses allow it. A call
-        without spaces resets the hint. Raises `DeviceUnavailableError` for a missing device.
+        The data move there immediately, or as soon as the active accesses allow it. A call without
+        spaces resets the hint. Raises `DeviceUnavailableError` for a missing device.
         """
         self.set_hints(replace(self.hints, preferred=tuple(_existing(s) for s in spaces)))
 
     def set_access_via(self, space: SpaceLike) -> None:
-        """Set the space that will read the data: it gets a copy after each write (ACC-7).
+        """Set a space that will read the data: it receives a copy after each write (ACC-7).
 
         Raises `DeviceUnavailableError` for a missing device.
         """
         self.set_hints(replace(self.hints, access_via=_existing(space)))
 
     def memory_chunks(self) -> tuple[MemoryChunk, ...]:
-        """Return a description of each chunk, with the tag of the space of its truth (ACC-8)."""
+        """Return a description of each chunk, with the space of its current values (ACC-8)."""
         spans = [self.chunks.span(chunk) for chunk in range(self.chunks.count)]
         return tuple(
             MemoryChunk(start, stop, (stop - start) * self.itemsize, self.dtype, space.tag)
@@ -127,7 +127,7 @@ class Buffer(CoreBuffer):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy or pickle by value, shape included."""
+        """Copy or pickle by value, including the shape."""
         return *super().__reduce__(), (None, {"_shape": self._shape})
 
     def _write(self, values: np.ndarray[Any, Any], home: SpaceLike) -> None:
@@ -140,9 +140,9 @@ class Buffer(CoreBuffer):
 
 
 def buffer_of(face: Any) -> tuple[CoreBuffer, Shape]:
-    """Return the buffer of `face`, a buffer or an object with one, and the shape to view it in.
+    """Return the buffer of `face`, a buffer or an object with one, and its shape.
 
-    The layouts of other facades are not used: their elements are viewed in memory order, as one
+    The layouts of other facades are ignored: their elements are viewed in memory order, as one
     dimension. Raises `TypeError` for an object without a buffer.
     """
     buffer = buffer_behind(face)
@@ -150,12 +150,12 @@ def buffer_of(face: Any) -> tuple[CoreBuffer, Shape]:
 
 
 def shape_of(buffer: CoreBuffer) -> Shape:
-    """Return the current shape to view `buffer` in: another facade may have resized it."""
+    """Return the current shape of `buffer`, which another facade may have resized."""
     return buffer.shape if isinstance(buffer, Buffer) else (buffer.size,)
 
 
 def _existing(name: SpaceLike) -> MemorySpace:
-    """Return the space; raise where there is no such memory, before the wish is forgotten."""
+    """Return the space; raise an error if its memory does not exist."""
     space = memory_space(name)
     memory_of(space)
     return space

@@ -1,4 +1,4 @@
-"""`DeviceAccessor`, the use of a buffer by one device task between `open` and `close`."""
+"""`DeviceAccessor`: access to a buffer by one device task between `open` and `close`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from psyclone_storage.storage.core.token import AccessRequest, AccessToken
 
 
 class DeviceAccessor:
-    """The use of a buffer at a memory space for the time of a device task.
+    """Access to a buffer in a memory space for the duration of a device task.
 
-    Many const accessors may be open at a time, one that is not const is alone (ACC-39). Between
-    `open` and `close`, `array` is the data at the space. After a `close` it may be opened again.
-
-    `mode`, if given, refines `const`: `"w"` or `AccessMode.WRITE_ONLY` copies nothing in.
-    `request` limits the use to a region, or names the holder of the access.
+    Several const accessors may be open at a time; a non-const one excludes all others (ACC-39).
+    Between `open` and `close`, `array` contains the data in the space. A closed accessor may be
+    reopened. `mode`, if given, refines `const`: `"w"` or `AccessMode.WRITE_ONLY` avoids the
+    transfer of current values. `request` limits the access to a region, or names its owner.
     """
 
     __slots__ = ("space", "mode", "request", "buffer", "_opening", "__weakref__")
@@ -38,7 +37,7 @@ class DeviceAccessor:
         mode: AccessMode | str | None = None,
         request: AccessRequest | None = None,
     ) -> None:
-        """Prepare to use `buffer`, or the buffer of another facade, at `space`."""
+        """Prepare to use `buffer`, or the buffer of another facade, in `space`."""
         self.buffer, _ = buffer_of(buffer)
         self.space = memory_space(space)
         granted = AccessMode.READ if const else AccessMode.READ_WRITE
@@ -59,9 +58,10 @@ class DeviceAccessor:
     def open(self) -> Future[DeviceAccessor]:
         """Request the buffer; the future resolves when its use is safe (ACC-18 to ACC-20).
 
-        Nothing waits before `result` of the future, so that buffers are opened concurrently.
-        Waiting raises `AccessDeadlockError` where it could never end, and `PoisonedDataError` if
-        the last task that wrote failed. Raises `AccessConflictError` if this is open already.
+        This method does not wait; only `result` of the future does, so that several buffers can be
+        opened concurrently. Waiting raises `AccessDeadlockError` if it could never end, and
+        `PoisonedDataError` if the last task that wrote the data failed. Raises
+        `AccessConflictError` if the accessor is open.
         """
         if self._opening is not None:
             raise AccessConflictError(f"{self!r} is open already: close it first.")
@@ -78,9 +78,10 @@ class DeviceAccessor:
     def close(self, error: BaseException | None = None) -> Future[None]:
         """Mark the task as complete, or as failed with `error` (ACC-21 to ACC-25).
 
-        After a write, the point of truth is at this space, or in transfer to the preferred one: the
-        future resolves when it has arrived. Waiters for the buffer continue. An access that was not
-        granted yet is cancelled. Raises `AccessReleasedError` if this is not open.
+        After a write, the current values are in this space, or being transferred to the preferred
+        one: the future resolves when they have arrived. Threads that wait for the buffer continue.
+        A request that was not granted yet is cancelled. Raises `AccessReleasedError` if the
+        accessor is not open.
         """
         opening, self._opening = self._opening, None
         if opening is None:
@@ -93,7 +94,7 @@ class DeviceAccessor:
             raise
 
     def close_after(self, work: Future[Any]) -> None:
-        """Close when `work` ends, as failed if it fails; meanwhile others may wait for that."""
+        """Close the accessor when `work` ends, as failed if `work` fails; do not wait."""
         self._live().in_flight = True
 
         def end(done: Future[Any]) -> None:
@@ -104,24 +105,24 @@ class DeviceAccessor:
 
     @property
     def token(self) -> AccessToken:
-        """Return the right to use the data; raise `AccessReleasedError` unless this is open."""
+        """Return the access token; raise `AccessReleasedError` unless the accessor is open."""
         return self._live()
 
     def on_device(self) -> AbstractContextManager[Any]:
-        """Return a block in which the device of this accessor is the current one of the thread.
+        """Return a context manager that makes this accessor's device the thread's current device.
 
-        CuPy computes on the current device only. `with accessor:` is such a block, too.
+        CuPy computes only on the current device. `with accessor:` has the same effect.
         """
         return self._live().on_device()
 
     @property
     def array(self) -> Any:
-        """Return the data at the space, in the shape of the buffer, until `close`."""
+        """Return the data in the accessor's space, in the shape of the buffer, until `close`."""
         return self._live().window(self.buffer.dtype, self.shape)
 
     @property
     def kernel_array(self) -> Any:
-        """Return `array` as a kernel at the space gets it."""
+        """Return `array` in the form that kernels in the accessor's space take."""
         token = self._live()
         return token.kernel_view(token.window(self.buffer.dtype, self.shape))
 
@@ -133,7 +134,7 @@ class DeviceAccessor:
         return opening.tokens[0]
 
     def __enter__(self) -> DeviceAccessor:
-        """Open and wait; on failure, leave nothing open that other threads would wait for."""
+        """Open and wait; on failure, close the accessor, so that no other thread waits for it."""
         if self._opening is not None:
             self.open()  # which raises
         try:
@@ -151,15 +152,16 @@ class DeviceAccessor:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close, as failed if the block failed."""
+        """Close the accessor, as failed if the block failed."""
         if self._opening is not None:
             self.token.leave_device()
             self.close(error)
 
     def __del__(self) -> None:
-        """End the access of a collected accessor, with a `ResourceWarning`.
+        """End the access of a garbage-collected accessor, with a `ResourceWarning`.
 
-        At interpreter shutdown no thread can wait any more, and the warning machinery may be gone.
+        At interpreter shutdown, no other thread can be waiting, and the warnings module may not
+        work.
         """
         opening = getattr(self, "_opening", None)
         if opening is not None and opening.drop() and not sys.is_finalizing():

@@ -1,7 +1,7 @@
 """`HostAccessor`, long-lived access to a buffer from host code, element by element.
 
-Each use acquires the buffer anew and waits until that is safe, so the accessor always shows the
-point of truth and need not be closed (ACC-17). It exposes the memory only during a `held` block.
+Each use acquires the buffer and waits until that is safe. The accessor therefore always reads
+current values, and need not be closed (ACC-17). It exposes the memory only during a `held` block.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from psyclone_storage.storage.core.token import AccessToken
 class HostAccessor:
     """Read, or read and write, a buffer on the host by indexing.
 
-    A const accessor reads: it waits while a device task writes (ACC-13), not while one reads
-    (ACC-14), and does not change the point of truth (ACC-12). A non-const accessor counts every
+    A const accessor reads: it waits while a device task writes (ACC-13), but not while one reads
+    (ACC-14), and other spaces keep their current values (ACC-12). A non-const accessor counts every
     use as a write, even a read through it: it waits while any device task uses the buffer (ACC-16),
-    and the point of truth is on the host afterwards (ACC-15). Use const accessors where possible.
+    and only the host has the current values afterwards (ACC-15). Use const accessors where
+    possible. Indexing returns copies.
 
-    Indexing returns copies. Raises `AccessDeadlockError` for a wait that could never end, such as
-    for a device accessor that the same thread holds open.
+    Raises `AccessDeadlockError` for a wait that could never end, for example for a device accessor
+    that the same thread has open.
     """
 
     __slots__ = ("const", "buffer", "_mode")
@@ -52,24 +53,25 @@ class HostAccessor:
 
     @contextmanager
     def held(self) -> Iterator[np.ndarray[Any, Any]]:
-        """Hold one access for a block and give the array itself, read-only if this is const.
+        """Acquire the buffer for a block; yield its array, read-only for a const accessor.
 
-        For loops: indexing the array costs no access. Other users wait until the end of the block.
+        This is for loops: indexing the array costs no access. Other users wait until the end of the
+        block.
         """
         with self._use() as token:
             yield self._window(token)
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a copy of what `key` selects."""
+        """Return a copy of the elements that `key` selects."""
         with self._use() as token:
             found = self._window(token)[key]
             return found.copy() if isinstance(found, (np.ndarray, np.void)) else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Set the elements that `key` selects; raise `ConstBufferError` if this is const (ACC-11).
+        """Set the elements that `key` selects; raise `ConstBufferError` if const (ACC-11).
 
-        Setting all elements, as with `[...]`, needs no valid values: it repairs a buffer that a
-        failed task left invalid. For values that do not fit, raises the exception of NumPy.
+        Setting all elements, as with `[...]`, needs no valid values, and repairs a buffer that a
+        failed task left invalid. Raises the exceptions of NumPy for values that do not fit.
         """
         if self.const:
             raise ConstBufferError(
@@ -88,7 +90,7 @@ class HostAccessor:
             self._window(token)[key] = values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """Return a copy of all values; raise `ValueError` if no copy is allowed."""
+        """Return a copy of all values; raise `ValueError` for `copy=False`."""
         if copy is False:
             raise ValueError("A host accessor gives copies of its values only: use `held`.")
         with self._use() as token:

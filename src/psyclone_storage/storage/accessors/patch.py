@@ -1,8 +1,8 @@
-"""The local copy of the elements that a read stencil selects, without coherence tracking.
+"""A local copy of the elements that a read stencil selects, without coherence tracking.
 
-A `Patch` lives as long as its task holds the stencil's elements for reading, so it cannot become
-stale. Only the elements of the stencil are moved, and only if they are not already at the space of
-the task.
+The task of a `Patch` has read access to these elements during the patch's lifetime, so the copy
+cannot become stale. Only the elements of the stencil are transferred, and only if they are not
+already in the space of the task.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from psyclone_storage.storage.memory.registry import host_memory, memory_of, rou
 
 
 class Patch:
-    """The elements of a read stencil, as a kernel gets them.
+    """The elements of a read stencil, as a kernel receives them.
 
-    `array` holds them in local order, `mapping` is the stencil. `patch[i]` takes the global index
+    `array` contains them in local order; `mapping` is the stencil. `patch[i]` takes a global index
     and raises `IndexError` outside of the stencil.
     """
 
     __slots__ = ("array", "mapping")
 
     def __init__(self, array: Any, mapping: Stencil) -> None:
-        """Show `array` through `mapping`."""
+        """Wrap `array`, whose global indices `mapping` defines."""
         self.array = array
         self.mapping = mapping
 
@@ -57,16 +57,17 @@ class Patch:
 def sources_of(
     buffer: CoherentBuffer, stencil: Stencil, space: MemorySpace
 ) -> dict[int, MemorySpace]:
-    """Return for each chunk that `stencil` touches where its elements are copied from.
+    """Return for each chunk with elements of `stencil` the space from which they are copied.
 
-    That is `space` itself where it is valid, where a transfer under way makes it so, or where
-    nothing is; else the host, else the truth. The access to the source waits for that transfer.
+    That is `space` itself if the chunk is valid there, if a pending transfer makes it valid, or if
+    the chunk is uninitialised. Otherwise it is the host if it is valid, else the space of the
+    current values. The access to the source waits for a pending transfer.
     """
     return {part.chunk: _source(buffer, part.chunk, space) for part in _parts(buffer, stencil)}
 
 
 def bytes_to_move(buffer: CoherentBuffer, stencil: Stencil, space: MemorySpace) -> int:
-    """Return how many bytes a patch at `space` would have to fetch."""
+    """Return the number of bytes that must be transferred for a patch in `space`."""
     return sum(
         part.numbers.size * buffer.itemsize
         for part in _parts(buffer, stencil)
@@ -77,7 +78,7 @@ def bytes_to_move(buffer: CoherentBuffer, stencil: Stencil, space: MemorySpace) 
 def gather(
     buffer: CoherentBuffer, stencil: Stencil, tokens: dict[int, AccessToken], space: MemorySpace
 ) -> Patch:
-    """Return a patch at `space` of what `tokens`, one for each chunk, may read."""
+    """Return a patch in `space`; `tokens` contains a read access for each chunk."""
     memory = memory_of(space)
     if len(tokens) == 1:
         ((chunk, token),) = tokens.items()
@@ -98,7 +99,7 @@ def gather(
 
 
 class _ChunkRead(NamedTuple):
-    """The elements that a stencil reads of one chunk: global numbers and local positions."""
+    """The elements of one chunk that a stencil reads: global numbers and local positions."""
 
     chunk: int
     numbers: Indices
@@ -116,7 +117,7 @@ def _parts(buffer: CoherentBuffer, stencil: Stencil) -> list[_ChunkRead]:
 
 def _source(buffer: CoherentBuffer, chunk: int, space: MemorySpace) -> MemorySpace:
     region = buffer.chunks.span(chunk)
-    # In this order: a transfer that ends between two of the questions is not overlooked.
+    # The order matters: a transfer that ends between two of these checks is still noticed.
     if buffer.replicas.is_arriving(space, chunk):
         return space
     if buffer.is_valid(space, region) or not buffer.is_initialised(region):
@@ -125,7 +126,7 @@ def _source(buffer: CoherentBuffer, chunk: int, space: MemorySpace) -> MemorySpa
 
 
 def _pick(token: AccessToken, stencil: Stencil) -> Any:
-    """Return a contiguous copy of the elements of a stencil, where `token` reads them."""
+    """Return a contiguous copy of the elements of a stencil, in the space of `token`."""
     if not isinstance(stencil, Box):
         return _pick_numbers(token, stencil.flat())
     slices = tuple(map(slice, stencil.starts, stencil.stops))
@@ -141,7 +142,7 @@ def _pick_numbers(token: AccessToken, numbers: Indices) -> Any:
 def _brought(
     array: Any, memory: Memory, token: AccessToken, buffer: CoherentBuffer, chunk: int
 ) -> Any:
-    """Return an array of `token` in `memory`, and note the transfer if any."""
+    """Return `array`, which belongs to `token`, in `memory`; record a transfer if necessary."""
     if token.space is memory.space:
         return array
     begin = time.perf_counter()
@@ -155,7 +156,7 @@ def _brought(
 
 
 def _send(memory: Memory, values: np.ndarray[Any, Any]) -> Any:
-    """Return an array in `memory` with the values of a contiguous one of the host."""
+    """Return an array in `memory` with the values of a contiguous host array."""
     if memory.space.host_accessible:
         return values
     array, allocation = _new(memory, values.dtype, values.shape)

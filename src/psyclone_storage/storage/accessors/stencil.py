@@ -1,7 +1,7 @@
 """Read stencils: the elements that a task reads, and their positions in its local copy (ACC-30).
 
 A stencil is a set of global indices together with a map to local ones. A box maps by subtraction,
-any other set by a hash map (ACC-35). This module copies no elements; `patch` does.
+any other set by a hash map (ACC-35). The module `patch` copies the elements.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class Stencil(Protocol):
         """Return the global element numbers, in local order."""
 
     def local(self, index: Index) -> Index:
-        """Return the local index of a global one; raise `IndexError` outside of the stencil."""
+        """Return the local index for a global one; raise `IndexError` outside of the stencil."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The box from `starts` to before `stops` of a buffer of `shape`.
+    """The box from `starts` to `stops` (exclusive) in a buffer of `shape`.
 
-    The map is affine: a local index is the global one less `starts`.
+    The local index is the global index minus `starts`.
     """
 
     starts: tuple[int, ...]
@@ -81,13 +81,13 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class IndexMap:
-    """Any set of elements; `places` is the hash map from element number to local index."""
+    """An arbitrary set of elements; `places` maps element numbers to local indices."""
 
     places: Mapping[int, int]
     shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Refuse a map that leaves out a local index, or leads out of the buffer."""
+        """Reject a map that omits a local index, or has an element outside of the buffer."""
         if sorted(self.places.values()) != list(range(len(self.places))):
             raise ValueError("The local indices of a stencil must be 0, 1, 2 ... once each.")
         size = math.prod(self.shape)
@@ -96,7 +96,7 @@ class IndexMap:
 
     @property
     def local_shape(self) -> tuple[int, ...]:
-        """Return the number of elements, as a shape."""
+        """Return the number of elements, as a one-dimensional shape."""
         return (len(self.places),)
 
     @property
@@ -112,7 +112,7 @@ class IndexMap:
         return order
 
     def local(self, index: Index) -> int:
-        """Return the local index of an element, given by its number or its index in the shape."""
+        """Return the local index of an element, given by its number or its multi-index."""
         number = int(np.ravel_multi_index(index, self.shape)) if isinstance(index, tuple) else index
         found = self.places.get(number)
         if found is None:
@@ -121,13 +121,13 @@ class IndexMap:
 
 
 def read_stencil(given: Any, shape: tuple[int, ...]) -> Stencil | None:
-    """Return the stencil that `given` describes for a buffer of `shape`, None for all of it.
+    """Return the stencil that `given` describes for a buffer of `shape`, None for the whole buffer.
 
-    - None is the whole buffer (ACC-32). `()` and any other value without elements is empty: the
-      task reads nothing (ACC-31).
-    - A slice, a range or a tuple of slices is a box; steps other than 1 make an index set of it.
+    - None is the whole buffer (ACC-32). `()` and any other empty collection is an empty stencil:
+      the task reads nothing (ACC-31).
+    - A slice, a range or a tuple of slices is a box, or an index set if a step is not 1.
     - A set, list or array of element numbers, or of index tuples, is an index set; local indices
-      count them upwards in their order.
+      follow the order of the element numbers.
     - A mapping from element number to local index is used unchanged.
 
     Raises `IndexError` for elements outside the buffer, `TypeError` for anything else.

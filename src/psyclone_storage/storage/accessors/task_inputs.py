@@ -1,6 +1,6 @@
-"""The handling of each input of a task: acquire it, pass it to the kernel, close it.
+"""The inputs of a task: acquire each one, pass it to the kernel, release it.
 
-If a task writes a buffer, all registrations of that buffer become one access, because a task cannot
+If a task writes a buffer, all registrations of that buffer share one access, because a task cannot
 wait for itself. Each read-only registration is a separate access: to the whole buffer, or to the
 patch of a read stencil.
 """
@@ -26,7 +26,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 class Registration:
     """One input: the registered facade, its buffer and shape, stencil and mode.
 
-    A `stencil` of None selects the whole buffer.
+    If `stencil` is absent (None), the whole buffer is read.
     """
 
     face: Any
@@ -36,7 +36,7 @@ class Registration:
     mode: AccessMode
 
     def cost_at(self, space: MemorySpace) -> int:
-        """Return how many bytes would have to move if the task ran at `space`."""
+        """Return the number of bytes to transfer if the task runs in `space`."""
         leaves = self.mode.writes and self.buffer.hints.preferred
         away = self.buffer.nbytes if leaves and space not in self.buffer.hints.preferred else 0
         if not self.mode.reads:
@@ -55,14 +55,14 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class InputPlace:
-    """The space of an input, and the space where the kernel that uses it runs."""
+    """The memory space of an input, and the space in which its kernel runs."""
 
     space: MemorySpace
     executing: MemorySpace
 
     @property
     def reachable(self) -> bool:
-        """Return whether the executing side can use memory of the space."""
+        """Return whether the executing host or device can access memory in the input's space."""
         if self.space is self.executing:
             return True
         if self.space.kind is SpaceKind.DEVICE:
@@ -72,38 +72,38 @@ class InputPlace:
 
 
 class Input(Protocol):
-    """The interface of a task to each of its inputs."""
+    """The methods of an input that a task needs."""
 
     def ask(self, request: AccessRequest) -> Sequence[AccessToken]:
-        """Return the accesses that the input needs, none of them begun."""
+        """Return the access tokens that the input needs, not yet acquired."""
 
     def argument(self, registration: Registration) -> Any:
-        """Return what the kernel gets for one of the registrations that this serves."""
+        """Return the kernel argument for one of the registrations of this input."""
 
 
 class WholeInput:
-    """The whole buffer, at a space that the executing device can reach."""
+    """The whole buffer, in a space that the executing device can access."""
 
     def __init__(self, registration: Registration, mode: AccessMode, place: InputPlace) -> None:
-        """Use the buffer of `registration` in `mode`, which may exceed the requested mode."""
+        """Use the buffer of `registration`; `mode` may include the modes of other registrations."""
         self._buffer = registration.buffer
         self._mode = mode
         self._place = place
         self._token: AccessToken | None = None
 
     def ask(self, request: AccessRequest) -> Sequence[AccessToken]:
-        """Return an access to all of the buffer."""
+        """Return an access token for the whole buffer."""
         token = self._buffer.token(self._place.space, self._mode, Policy.WAIT, request)
         self._token = token
         return (token,)
 
     def argument(self, registration: Registration) -> Any:
-        """Return the array of the kernel, in the shape of the buffer."""
+        """Return the array for the kernel, in the shape of the buffer."""
         token = self._token
         assert token is not None
         memory = memory_of(self._place.executing)
         if memory.queues_work:
-            # The thread that unblocked the access has opened it; this queue orders its use.
+            # Another thread may have acquired the access: the queue of this thread must wait.
             memory.follow(token.allocation, token.mode.writes, token.span)
         buffer = registration.buffer
         spec = WindowSpec(buffer.dtype, shape_of(buffer), writable=token.mode.writes)
@@ -111,7 +111,7 @@ class WholeInput:
 
 
 class PatchInput:
-    """A copy of a read stencil's elements at the space of the task; it excludes writers."""
+    """A copy of a read stencil's elements in the space of the task."""
 
     def __init__(self, registration: Registration, stencil: Stencil, place: InputPlace) -> None:
         """Use the elements of `stencil`."""
@@ -121,7 +121,7 @@ class PatchInput:
         self._tokens: dict[int, AccessToken] = {}
 
     def ask(self, request: AccessRequest) -> Sequence[AccessToken]:
-        """Return an access to each chunk, to read it where it is valid."""
+        """Return a read access to each chunk of the stencil, in the space to copy from."""
         sources = sources_of(self._buffer, self._stencil, self._space)
         spans = self._buffer.chunks.span
         self._tokens = {
@@ -138,7 +138,7 @@ class PatchInput:
 
 
 def plan_inputs(registrations: Sequence[Registration], places: Sequence[InputPlace]) -> list[Input]:
-    """Return the access that serves each registration, one object for those that share it."""
+    """Return the input object of each registration; registrations that share an access share it."""
     writers: dict[int, AccessMode] = {}
     for registration in registrations:
         if registration.mode.writes:

@@ -1,9 +1,9 @@
-"""`GpuTask`: the events around one kernel, from registering its inputs to closing them.
+"""`GpuTask`: one kernel with its inputs, from their registration to their release.
 
     task = GpuTask("smooth").register(u, (slice(0, 100),)).register(v, ())
     task.run(smooth)
 
-A task does not inspect the computation of its kernel, and the inputs perform all transfers.
+A task does not inspect the computation of its kernel. Its inputs perform all transfers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Where: TypeAlias = "Context | SpaceLike"
 
 
 class TaskState(Enum):
-    """The events that a task has passed."""
+    """The state of a task: the last event that it has passed."""
 
     NEW = "new"
     SET_UP = "set up"
@@ -52,15 +52,15 @@ class TaskState(Enum):
 
 
 class GpuTask:
-    """A kernel that runs on a device with the inputs that were registered for it.
+    """A kernel that runs on a device with registered inputs.
 
-    The events are `register` for each input, `setup`, then `prepare`, `execute` and `finalize`,
-    which `run` does in one go and `submit` without waiting. A finalised task may be run again.
-    `thread` is the number of the thread that works for a task that was submitted.
+    Call `register` for each input, then `setup`, `prepare`, `execute` and `finalize`. `run`
+    executes the last three, and `submit` does so without waiting. A finalised task may be run
+    again. `thread` is the identifier of the thread that executes a submitted task.
     """
 
     def __init__(self, name: str, work: Callable[..., Any] | None = None) -> None:
-        """Make a task; `work` is what `run` and `submit` execute if they are given nothing."""
+        """Create a task; `work` is the default kernel of `run` and `submit`."""
         self.name = name
         self.state = TaskState.NEW
         self._work = work
@@ -74,26 +74,25 @@ class GpuTask:
 
     @property
     def spaces(self) -> tuple[MemorySpace, ...]:
-        """Return where each input will be used, in the order of registration."""
+        """Return the memory space of each input, in the order of registration."""
         return tuple(place.space for place in self._places)
 
     @property
     def space(self) -> MemorySpace:
-        """Return where the kernel runs; raise `StorageError` before `setup`."""
+        """Return the space in which the kernel runs; raise `StorageError` before `setup`."""
         self._check("asked where it runs", TaskState.SET_UP, TaskState.PREPARED, TaskState.EXECUTED)
         return self._places[0].executing
 
     # -- before the run --------------------------------------------------------------------------
 
     def register(self, x: Any, stencil: Any = None, mode: AccessMode | str | None = None) -> Self:
-        """Add an input: a buffer, or another facade of one; return the task (ACC-30).
+        """Add an input: a buffer or another facade of one; return the task (ACC-30).
 
         `stencil` selects the elements to read (`read_stencil` lists the forms): None is all
-        elements, `()` is empty: the input is write-only. `mode` defaults to read, unless
-        the stencil is empty. For a read-only input, the stencil limits the copy, and the kernel
-        receives a `Patch`. An input that is also written is copied completely, because the elements
-        outside the stencil would be lost otherwise. Raises `ValueError` if stencil and mode
-        contradict each other.
+        elements; `()` is empty and makes the input write-only. Otherwise `mode` defaults to read.
+        For a read-only input, the stencil limits the copy, and the kernel receives a `Patch`. An
+        input that is also written is copied completely, because the elements outside the stencil
+        would be lost otherwise. Raises `ValueError` if stencil and mode contradict each other.
         """
         self._check("given an input", TaskState.NEW, TaskState.SET_UP)
         buffer, shape = buffer_of(x)
@@ -106,13 +105,13 @@ class GpuTask:
         return self
 
     def setup(self, spaces: Where | Sequence[Where] = None) -> Self:
-        """Decide where the task runs, and where each input is used; return the task.
+        """Choose the space of the task and of each input; return the task.
 
-        Without `spaces`, that is the device to which the fewest bytes have to move (ACC-33), the
-        default device among equals. One space or context overrides the choice (ACC-34), a sequence
-        of them does so for each input; those that are not on the executing device must be reachable
-        from it, as `node:0:uvm` is. Raises `ValueError` for places that do not fit,
-        `DeviceUnavailableError` without a device.
+        Without `spaces`, the task runs on the device that requires the smallest transfers (ACC-33),
+        with a preference for the default device. One space or context overrides the choice
+        (ACC-34); a sequence does so for each input. Inputs in other spaces, such as `node:0:uvm`,
+        must be accessible from the executing device. Raises `ValueError` for spaces that do not
+        fit, `DeviceUnavailableError` without a device.
         """
         self._check("set up", TaskState.NEW, TaskState.SET_UP)
         if not self._registrations:
@@ -122,7 +121,10 @@ class GpuTask:
         return self
 
     def mapping(self, x: Any) -> Stencil | None:
-        """Return the map from global to local indices of input `x`, None for all of it (ACC-35)."""
+        """Return the stencil of input `x`, which maps global to local indices (ACC-35).
+
+        Return None if `x` is read completely.
+        """
         found = [r.stencil for r in self._registrations if r.face is x]
         if not found:
             raise StorageError(f'The task "{self.name}" has no such input: {x!r}.')
@@ -131,18 +133,18 @@ class GpuTask:
     # -- the run ---------------------------------------------------------------------------------
 
     def prepare(self) -> Future[None]:
-        """Request access to all inputs at once; the future resolves when they are open (ACC-36).
+        """Request access to all inputs; the future resolves when they are ready (ACC-36).
 
-        Raises `StorageError` if the task is prepared already.
+        Raises `StorageError` if the task is already prepared.
         """
         return self._prepare(AccessRequest())
 
     def execute(self, work: Callable[..., Any] | None = None) -> Any:
         """Wait for the inputs, run `work` on the device, and return its result (ACC-37).
 
-        `work` gets one argument for each input, in the order of registration: an array as kernels
-        on the device get it, or the `Patch` of a stencil. Raises what it raises, what opening an
-        input raises, or `StorageError` if the task is not prepared.
+        `work` receives one argument for each input, in the order of registration: an array in the
+        form that device kernels take, or the `Patch` of a stencil. Raises the errors of `work` and
+        of the accesses, or `StorageError` if the task is not prepared.
         """
         self._check("executed", TaskState.PREPARED)
         kernel = work or self._work
@@ -160,10 +162,11 @@ class GpuTask:
             raise
 
     def finalize(self) -> Future[None]:
-        """Close all inputs, whether or not the kernel failed (ACC-38, ACC-40).
+        """Release all inputs, whether or not the kernel failed (ACC-38, ACC-40).
 
-        What a failed kernel wrote is poisoned, and so is what a kernel that never ran was to write
-        all of. The future resolves when the values are where the hints want them.
+        Data that a failed kernel could write are poisoned, and so are write-only data if the kernel
+        did not run. The future resolves when the values have arrived in the spaces that the hints
+        request.
         """
         self._check("finalised", TaskState.PREPARED, TaskState.EXECUTED)
         opening, failure = self._opening, self._failure
@@ -190,7 +193,7 @@ class GpuTask:
         return self._finish(work, self.prepare)
 
     def submit(self, work: Callable[..., Any] | None = None) -> Future[Any]:
-        """Do `run` in the background; request the inputs before returning."""
+        """Execute `run` in a background thread; request the inputs before returning."""
         self.thread = None
         self._prepare(AccessRequest(owner=self, in_flight=True))
         assert self._opening is not None
@@ -217,7 +220,7 @@ class GpuTask:
         return future
 
     def fail_elsewhere(self) -> None:
-        """After a fork, break the promise of a task that no thread of this process executes."""
+        """After a fork, fail the future of a task that no thread of the child process executes."""
         promise = self._promise
         if promise is None or promise.done() or self.thread == threading.get_ident():
             return
@@ -247,7 +250,7 @@ class GpuTask:
     def _finish(
         self, work: Callable[..., Any] | None, before: Callable[[], object] | None = None
     ) -> Any:
-        """Execute and finalise; an interrupt at any place keeps no input open."""
+        """Execute and finalise; an interrupt at any point releases all inputs."""
         try:
             try:
                 if before is not None:
@@ -306,7 +309,7 @@ def _place(
 
 
 def _cheapest(registrations: Sequence[Registration]) -> MemorySpace:
-    """Return the device to which the fewest bytes have to move, wishes and the default first."""
+    """Return the device that requires the smallest transfers; break ties by hints and default."""
     default = device_space()
     memory_of(default)
     others = [device_space(n) for n in range(device_count()) if n != default_device_id()]
@@ -327,7 +330,7 @@ _SUBMITTED: weakref.WeakSet[GpuTask] = weakref.WeakSet()
 
 
 def _fail_lost() -> None:
-    """Break the promises of the tasks that no thread of a child process executes."""
+    """Fail the futures of all tasks that no thread of a child process executes."""
     for task in tuple(_SUBMITTED):
         task.fail_elsewhere()
 

@@ -1,1 +1,1 @@
-"""The coherent buffer: replicas, validity, locks, tokens. It knows no face."""
+"""The coherent buffer: replicas, validity, locks and access tokens, independent of the facades."""

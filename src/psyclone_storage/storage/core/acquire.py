@@ -1,8 +1,8 @@
-"""Transactions that begin accesses, one or several at once.
+"""Transactions that acquire one or several accesses.
 
-An access has three steps: the lock table of its buffer grants it, its values are copied to its
-replica, and if it writes, the other replicas become stale. An `Acquisition` is the one place that
-takes these steps, for all accesses of a call together, and that takes them back.
+Acquiring an access takes three steps: the lock table of its buffer grants it, its values are copied
+to its replica, and if it writes, the other replicas become stale. An `Acquisition` takes these
+steps for all accesses of a call together. After an error, it rolls them back.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from psyclone_storage.storage.core.locks import (
 )
 from psyclone_storage.storage.core.native import begin
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.memory.pending import UNREPORTED, failure_in, give_up
+from psyclone_storage.storage.memory.pending import UNREPORTED, failure_in, give_up, waited_for
 from psyclone_storage.storage.memory.races import RACES
 
 
 def acquire_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
-    """Begin the accesses, all or none, after a wait if their policies allow one.
+    """Acquire all accesses or none; wait for conflicting ones if the policies allow it.
 
-    If the work runs `later` on a device, the accesses do not wait for pending device work here; the
+    If the work runs `later` on a device, this function does not wait for pending device work; the
     queued work itself waits for it.
 
     Raises `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`.
@@ -52,16 +52,16 @@ def acquire_all(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
 
 
 class Acquisition:
-    """The begin of accesses as one transaction over locks, values and validity.
+    """The acquisition of accesses as one transaction over locks, values and validity.
 
-    After any exception, an interrupt (Ctrl-C) after the return of a method included, the caller
-    calls `roll_back`, which it may call again.
+    After any exception, the caller must call `roll_back`, which may be called repeatedly. This
+    includes an interrupt (Ctrl-C) just after a method has returned.
     """
 
     __slots__ = ("tokens", "_invalidations")
 
     def __init__(self, tokens: Sequence[AccessToken]) -> None:
-        """Prepare to begin `tokens`."""
+        """Prepare to acquire `tokens`."""
         self.tokens = tokens
         self._invalidations: list[_Invalidation] = []
 
@@ -82,7 +82,7 @@ class Acquisition:
                 return
 
     def invalidate(self) -> None:
-        """Mark the replicas stale that the accesses do not write; the accesses are granted."""
+        """Mark the replicas as stale that the granted write accesses do not write."""
         self._invalidations = [_Invalidation(token) for token in self.tokens if token.mode.writes]
         for one in self._invalidations:
             one.lost = one.token.buffer.replicas.mark_written(one.token)
@@ -92,7 +92,7 @@ class Acquisition:
     def roll_back(self, error: BaseException) -> None:
         """Restore validity, then end the accesses.
 
-        Values that cannot be restored any more are poisoned by `error`.
+        Values that can no longer be restored are marked as failed, with the reason `error`.
         """
         for one in self._invalidations:
             if one.token.active:
@@ -102,10 +102,11 @@ class Acquisition:
 
 
 class _Invalidation:
-    """The validity of the chunks that an access writes, as recorded before the access changes it.
+    """The validity of the chunks that an access writes, recorded before the access changes it.
 
-    `lost` has the bits of the replicas that become stale. `is_spoilt` is true if their values, or
-    failures of the written replica, may be overwritten: validity cannot be restored then.
+    `lost` contains the bits of the replicas that become stale. `is_spoilt` is true if their values,
+    or failures of the written replica, may have been overwritten; validity can then not be
+    restored.
     """
 
     __slots__ = ("token", "lost", "is_spoilt", "_masks")
@@ -118,7 +119,7 @@ class _Invalidation:
         self._masks = validity.valid, validity.touched
 
     def restore(self, error: BaseException) -> None:
-        """Restore validity; values that are destroyed already are poisoned by `error`."""
+        """Restore validity; mark values that are already destroyed as failed because of `error`."""
         token, replicas = self.token, self.token.buffer.replicas
         if not self.is_spoilt:
             with token.buffer.table.lock:
@@ -129,7 +130,10 @@ class _Invalidation:
             replicas.close_write(token, interrupted(error))
 
     def spoil_stale(self) -> None:
-        """Overwrite stale values if their memories guard; discard failures of overwritten work."""
+        """Overwrite stale values with a poison pattern; discard failures of overwritten work.
+
+        Only some memories use a poison pattern.
+        """
         token = self.token
         if not token.mode.reads:
             memory, allocation = token.replica.memory, token.replica.allocation_there()
@@ -142,7 +146,7 @@ class _Invalidation:
 
 
 def interrupted(error: BaseException) -> BaseException:
-    """Return the error that poisons values after `error`.
+    """Return the error to store as the reason for failed data.
 
     A reference to an interrupt itself would keep its whole call stack alive.
     """
@@ -152,7 +156,7 @@ def interrupted(error: BaseException) -> BaseException:
 
 
 def _prepare(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
-    """Make the replicas of granted accesses ready, or let them become so `later` on a device."""
+    """Make the replicas of granted accesses ready; with `later`, do not wait for device work."""
     for token in tokens:
         token.buffer.replicas.check_usable(token)
     for token in tokens:
@@ -167,13 +171,13 @@ def _prepare(tokens: Sequence[AccessToken], *, later: bool = False) -> None:
             if not later:
                 memory.follow(allocation, token.mode.writes, token.span)
         else:
-            memory.settle(allocation, token.mode.writes)
-            RACES.host_uses(allocation, writes=token.mode.writes)
+            memory.settle(allocation, token.mode.writes, token.span)
+            RACES.host_uses(allocation, writes=token.mode.writes, span=token.span)
         _check_arrived(token)
 
 
 def _check_spoiled(token: AccessToken, error: BaseException) -> None:
-    """Raise `PoisonedDataError` if values are unavailable because the work that makes them failed.
+    """Raise `PoisonedDataError` if values are unavailable because their computation failed.
 
     Such a failure is detected late, because the work runs later than its submission.
     """
@@ -185,14 +189,15 @@ def _check_spoiled(token: AccessToken, error: BaseException) -> None:
 
 
 def _check_arrived(token: AccessToken) -> None:
-    """Raise if work that computes or transfers the values of an access has failed meanwhile.
+    """Raise an error if work that computes or transfers the values of an access has failed.
 
     The next access repeats a failed transfer. Values whose computation failed are lost.
     """
     replicas, allocation = token.buffer.replicas, token.replica.allocation_there()
     # Work that still writes there replaces the values, or fails itself.
-    writers = (use for use in allocation.pending if use.wrote)
-    if allocation.failures and all(use.event.done for use in writers):
+    if allocation.failures and all(
+        use.event.done for use in waited_for(allocation, writes=False, span=token.span)
+    ):
         spoiled = _take_failures(token)
         if spoiled:
             failure = next(iter(spoiled.values()))
@@ -212,9 +217,9 @@ def _check_arrived(token: AccessToken) -> None:
 
 
 def _take_failures(token: AccessToken) -> dict[int, BaseException]:
-    """Return the chunks whose values an access needs, but whose computation failed.
+    """Return the error of each chunk that an access needs and whose computation failed.
 
-    The failures are consumed: no later call reports them again.
+    The failures are consumed: later calls do not report them again.
     """
     allocation = token.replica.allocation_there()
     found: dict[int, BaseException] = {}
@@ -228,7 +233,7 @@ def _take_failures(token: AccessToken) -> dict[int, BaseException]:
 
 
 def _discard_failures(token: AccessToken) -> None:
-    """Discard failures of work, queued work included, that a write-only access overwrites."""
+    """Discard failures of completed or queued work whose results an access will overwrite."""
     first, last = token.chunks
     needed = token.buffer.replicas.needed(token)
     if needed:
@@ -243,31 +248,31 @@ FailureOf: TypeAlias = Callable[[AccessToken], BaseException | None]
 
 
 class PendingAccesses:
-    """Accesses that are requested without waiting, from the request to the answer.
+    """Asynchronously requested accesses, from the request until they are granted.
 
-    The caller stores this object first and then calls `begin`: if an interrupt (Ctrl-C) comes
-    between the two, or at any later point, an owner remains that can end the accesses. For the same
-    reason `give_up` and `close` can be repeated.
+    The caller stores this object first and then calls `begin`. If an interrupt (Ctrl-C) comes
+    between the two, or later, the caller can thus still end the accesses. For the same reason,
+    `give_up` and `close` may be called repeatedly.
 
-    `ready` resolves when all are granted and have their values. Waiting for it raises
-    `AccessDeadlockError` if it could never resolve; the accesses are given up then.
+    `ready` resolves when all accesses are granted and their values are valid. Waiting for it raises
+    `AccessDeadlockError` if it could never resolve; the accesses are then cancelled.
     """
 
     __slots__ = ("tokens", "ready", "_group", "_is_brought")
 
     def __init__(self, tokens: Sequence[AccessToken]) -> None:
-        """Prepare a request for the accesses, all or none."""
+        """Prepare a request for all accesses or none."""
         self.tokens = tokens
         self.ready: Future[None] = Future(self._begin_wait)
         self._group = Group(_pairs(tokens), self._prepare)
         self._is_brought = False
 
     def begin(self) -> None:
-        """Request the accesses; if that fails the caller has to `abandon` them."""
+        """Request the accesses; if that fails, the caller must call `abandon`."""
         queue_group(self._group)
 
     def begun(self) -> Future[AccessToken]:
-        """Request the accesses and return the future of the first."""
+        """Request the accesses and return the future of the first one."""
         try:
             self.begin()
             return self.ready.map(lambda _: self.tokens[0])
@@ -276,7 +281,7 @@ class PendingAccesses:
             raise
 
     def give_up(self, error: BaseException) -> bool:
-        """Fail the future with `error`; return False if the accesses are granted already."""
+        """Cancel the request and fail the future with `error`; return False if already granted."""
         given_up = self._group.give_up()
         if given_up and not self.ready.done():
             self.ready.set_exception(error)
@@ -285,9 +290,9 @@ class PendingAccesses:
     def close(self, failure_of: FailureOf, unopened: BaseException) -> Future[None]:
         """End the accesses; the future resolves when the preferred spaces have the values.
 
-        `failure_of` returns for each access the error of its write, None for a success. Accesses
-        that are not granted yet are given up: waiting threads get the error `unopened`. Accesses
-        that failed to open need no end.
+        `failure_of` returns for each access the error of its write, None for a success. Requests
+        that are not granted yet are cancelled: waiting threads receive the error `unopened`.
+        Accesses that failed to open need not be ended.
         """
         if self.give_up(unopened):
             return Future.completed(None)
@@ -310,9 +315,9 @@ class PendingAccesses:
         return closed
 
     def abandon(self, error: BaseException) -> None:
-        """Take back the accesses that `error`, an interrupt, has left without any use.
+        """Cancel the accesses after `error`, an interrupt, before any code has used them.
 
-        Values that these accesses have already invalidated stay lost.
+        Values that these accesses have already invalidated are lost.
         """
         for token in self.tokens:
             if token.active and self.ready.done() and not token.mode.reads:
@@ -320,9 +325,10 @@ class PendingAccesses:
         self._group.abandon()
 
     def drop(self) -> bool:
-        """End accesses whose user is gone; return whether there were any. Safe at any point.
+        """End accesses whose owner was destroyed; return whether there were any.
 
-        No user confirmed a write, so the values that these accesses invalidated are lost.
+        It may be called at any point, for example by the garbage collector. The owner did not
+        confirm its writes, so the values that these accesses invalidated are lost.
         """
         if not self.ready.done():
             self._mark_in_flight()
@@ -335,7 +341,7 @@ class PendingAccesses:
         return bool(held)
 
     def _mark_in_flight(self) -> None:
-        """Record that the accesses end by themselves, so that waiting for them is no deadlock."""
+        """Record that the accesses end without their owner, so that waiting is no deadlock."""
         for token in self.tokens:
             token.in_flight = True
 
@@ -348,9 +354,9 @@ class PendingAccesses:
             return _nothing
 
     def _prepare(self) -> None:
-        """Bring the values of all accesses, which are granted, and resolve the future.
+        """Transfer the values of all granted accesses, and resolve the future.
 
-        An interrupt of the thread that resumes them does not affect them.
+        The transfer also completes if the thread that executes it is interrupted.
         """
         try:
             self._bring()
@@ -359,7 +365,7 @@ class PendingAccesses:
             raise
 
     def _bring(self) -> None:
-        """Start the transfers of the values, unless they are started."""
+        """Start the transfers of the values, if they have not been started."""
         tokens = self.tokens
         if self._is_brought or self.ready.done():
             return
@@ -393,7 +399,7 @@ class PendingAccesses:
 
 
 def _first_reason(tokens: Sequence[AccessToken], error: BaseException) -> BaseException:
-    """Return why values could not be brought."""
+    """Return the reason for a failed transfer: `PoisonedDataError`, or `error` itself."""
     try:
         for token in tokens:
             _check_spoiled(token, error)
@@ -407,7 +413,7 @@ def _pairs(tokens: Sequence[AccessToken]) -> Pairs:
 
 
 def _let_go(tokens: Sequence[AccessToken]) -> None:
-    """End accesses that no code has used yet."""
+    """End granted accesses that no code has used yet."""
     for token in tokens:
         if token.active:
             token.buffer.table.release(token)
@@ -428,7 +434,7 @@ def _release_all(tokens: Sequence[AccessToken], failure_of: FailureOf) -> None:
 def _release_each(
     tokens: Sequence[AccessToken], failure_of: FailureOf, failures: list[Exception]
 ) -> None:
-    """End those that have not ended; put the first error into `failures`."""
+    """End the active accesses; append the first error to `failures`."""
     for token in tokens:
         try:
             if token.active:
@@ -439,4 +445,4 @@ def _release_each(
 
 
 def _nothing(*_: object) -> None:
-    """End a wait that is over; name no failure."""
+    """Do nothing, as a callback; return None (no failure)."""

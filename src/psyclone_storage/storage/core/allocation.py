@@ -1,12 +1,13 @@
-"""`Allocation`: a block of memory in one space, without any state about the validity of its values.
+"""`Allocation`: a block of memory in one space, without the validity of its values.
 
-An allocation records the owner of the memory if the runtime does not own it. The type of
-`block` depends on the memory: the bytes of a NumPy array for the host and emulated
-devices, a CuPy memory pointer for a GPU.
+An allocation records the owner of the memory if that is not the runtime. The type of `block`
+depends on the memory: a NumPy array of bytes for the host and emulated devices, a CuPy memory
+pointer for a GPU.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,14 +18,14 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 
 
 class Allocation(Piece):
-    """One block of memory: address, capacity in bytes, space and owner; `alive` until it is freed.
+    """One block of memory: address, capacity in bytes, space and owner.
 
-    `owner` is `None` if the memory belongs to the runtime, else the object that must stay alive;
-    such memory can be neither moved nor freed (HM-84). `writable` is False for read-only memory.
-    `pending` is the device work that may still use this memory after an access has ended; only
-    memories maintain it, through `swap_pending`. `failures` are the bytes that failed work was to
-    write. `lent` is true if untracked work may use this memory: through an array that was handed
-    out without an access, or by a device that works on host memory.
+    `alive` is true until the block is freed. `owner` is the object that must stay alive, None for
+    memory of the runtime; memory with an owner can be neither moved nor freed (HM-84). `writable`
+    is False for read-only memory. `pending` is the device work that may still use this memory after
+    an access has ended; only memories maintain it, through `swap_pending`. `failures` are the bytes
+    that failed work was to write. `lent` is true if untracked code may use this memory: through an
+    array exported without an access, or on a device that works on host memory.
     """
 
     __slots__ = ("_trail",)
@@ -49,7 +50,7 @@ class Allocation(Piece):
 
     @property
     def trail(self) -> Any:
-        """Return the access history of this memory for the race detector, None without any."""
+        """Return the access history of this memory for the race detector, or None."""
         return getattr(self, "_trail", None)
 
     @trail.setter
@@ -67,7 +68,7 @@ class Allocation(Piece):
         return self.owner is not None
 
     def drop(self) -> None:
-        """Let the memory go."""
+        """Release the memory; raise `MemoryException` if that was already done."""
         if not self.alive:
             raise MemoryException(f'The allocation "{self.label}" was freed twice.')
         self.alive = False
@@ -76,7 +77,7 @@ class Allocation(Piece):
         self.pointer = 0
 
     def __repr__(self) -> str:
-        """Describe the allocation by label, place and size."""
+        """Describe the allocation by label, memory space and size."""
         return f'<Allocation "{self.label}" {self.capacity} B at {self.space.tag}>'
 
 
@@ -84,9 +85,9 @@ register(piece=Allocation)
 
 
 class WindowSpec(NamedTuple):
-    """A typed array over an allocation: `offset` and `strides` in bytes.
+    """The description of a typed array over an allocation; `offset` and `strides` are in bytes.
 
-    `strides` None means C order without gaps.
+    If `strides` are omitted, the array is contiguous in C order.
     """
 
     dtype: np.dtype[Any]
@@ -94,3 +95,8 @@ class WindowSpec(NamedTuple):
     strides: tuple[int, ...] | None = None
     offset: int = 0
     writable: bool = True
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Return the first byte and the number of bytes of a window in C order without gaps."""
+        return self.offset, math.prod(self.shape) * self.dtype.itemsize

@@ -1,9 +1,9 @@
-"""`CoherentBuffer`: one logical value of some data and its replicas in several memory spaces.
+"""`CoherentBuffer`: one logical array with replicas in several memory spaces.
 
-Every face (Storage, View, HArray, accessors) is a window on a buffer, so that all of them share the
-same validity, locks and statistics. A buffer is one-dimensional and knows elements, bytes and
-chunks; shapes, layouts and halos belong to the faces. It allocates lazily, never transfers
-uninitialised data, and transfers stale data once, on the first access that needs them.
+Every facade (Storage, View, HArray, accessors) is a view of a buffer, so that all of them share the
+same validity, locks and statistics. A buffer is one-dimensional and consists of elements in chunks;
+shapes, layouts and halos belong to the facades. It allocates lazily, never transfers uninitialised
+data, and transfers stale data once, on the first access that needs them.
 
     buffer = Buffer(1024, "float64", BufferOptions(label="pressure", init=0.0))
     with buffer.acquire("gpu", AccessMode.READ_WRITE) as access:
@@ -59,9 +59,10 @@ class BufferOptions:
     """Options for the construction of a buffer.
 
     - `label` appears in error messages and statistics.
-    - `init` is the value of all elements, set on the side that is touched first; None leaves them.
-    - `chunks` divides the buffer into parts with a validity of their own; None is one chunk.
-    - `const` refuses write accesses (HM-41).
+    - `init` is the initial value of all elements, set on the side that is used first; None leaves
+      them undefined.
+    - `chunks` divides the buffer into parts with separate validity; None is one chunk.
+    - `const`: if true, write accesses are rejected (HM-41).
     - `alignment` of the first byte of each replica, in bytes.
     """
 
@@ -74,9 +75,9 @@ class BufferOptions:
 
 
 class DirtySide(Enum):
-    """The side that alone has all values; `NONE` if both have, or there are none.
+    """The side with the only current values; `NONE` if both sides are current or neither is.
 
-    `MIXED` means that no side has all: each is current in some chunks only.
+    `MIXED` means that neither side is complete: each is current in some chunks only.
     """
 
     NONE = "clean"
@@ -93,10 +94,10 @@ _AUTO = Policy.AUTO
 def _when_idle(
     method: Callable[Concatenate[CoherentBuffer, _P], _R],
 ) -> Callable[Concatenate[CoherentBuffer, _P], _R]:
-    """Let a method wait for all transfers and then hold the lock of the table.
+    """Decorate a method to wait for all transfers and then hold the lock of the table.
 
-    A context manager written in Python would not do: an interrupt at the beginning of its
-    `__exit__` leaves the lock held.
+    A context manager written in Python is not sufficient: an interrupt at the start of its
+    `__exit__` would leave the lock held.
     """
 
     @wraps(method)
@@ -111,11 +112,10 @@ def _when_idle(
 
 
 class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # used by all faces
-    """Some data, coherent over memory spaces; the HDataManager of HMemo.
+    """An array that is coherent over memory spaces (HMemo: HDataManager).
 
-    `single` means that there is one chunk. Where a method takes a space, a tag or an alias will do,
-    and None is the host. Regions are pairs
-    (first element, after last element).
+    `single` is true if there is one chunk. Memory spaces may be given by tag or alias; None is the
+    host. Regions are pairs (first element, end element), where the end is exclusive.
     """
 
     __slots__ = (
@@ -127,9 +127,9 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
     def __init__(
         self, size: int, dtype: Any = np.float64, options: BufferOptions = _DEFAULTS
     ) -> None:
-        """Make a buffer of `size` elements; allocates only if a hint says that it is not delayed.
+        """Create a buffer of `size` elements; allocate memory only if the hints disable `delayed`.
 
-        Raises `ValueError` for a negative size, or chunks that do not add up to it.
+        Raises `ValueError` for a negative size, or if the chunks do not add up to `size`.
         """
         layout = options.chunks or whole(_checked_size(size))
         count, held = len(layout.bounds) - 1, layout.bounds[-1]
@@ -169,12 +169,12 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
 
     @property
     def poisoned(self) -> BaseException | None:
-        """Return the error of the last writing task, None if it succeeded."""
+        """Return the error of the last write if it failed, else None."""
         return self.replicas.poisoned
 
     @property
     def exports(self) -> int:
-        """Return the number of windows outside of any access that refer to the memory."""
+        """Return the number of exported arrays that refer to the memory outside of any access."""
         return len(self.pins)
 
     # -- using it --------------------------------------------------------------------------------
@@ -188,24 +188,24 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
             policy: Policy = _AUTO,
             request: AccessRequest | None = None,
         ) -> AccessToken:
-            """Return the right to use the data at `space`, whose replica is valid from then on.
+            """Acquire the data in `space`, make them valid there, and return the access token.
 
-            Waits or raises as `policy` says. A mode that writes invalidates all other replicas at
-            once (HM-53); `WRITE_ONLY` copies nothing in (HM-54, ACC-31). Raises
-            `AccessConflictError`, `AccessDeadlockError`, `PoisonedDataError`, `ConstBufferError`,
-            `DeviceUnavailableError`.
+            Waits or raises an error on conflicts, as `policy` specifies. A mode that writes
+            immediately invalidates all other replicas (HM-53); `WRITE_ONLY` transfers no values
+            (HM-54, ACC-31). Raises `AccessConflictError`, `AccessDeadlockError`,
+            `PoisonedDataError`, `ConstBufferError`, `DeviceUnavailableError`.
             """
 
         def release(self, token: AccessToken, error: BaseException | None = None) -> None:
-            """End an access; `error` means that the values it wrote are unusable (spec 2B.2).
+            """End an access; `error` marks the values that it could write as unusable.
 
-            An `AccessConflictError` means that some access was refused, which wrote nothing: only
-            the values that this access had invalidated (`WRITE_ONLY`) are unusable. Raises
-            `AccessReleasedError` if the access has ended before.
+            For an `AccessConflictError`, the access wrote nothing: only values that it had
+            invalidated (`WRITE_ONLY`) are unusable. Raises `AccessReleasedError` if the access has
+            already ended.
             """
 
     def drop(self, token: AccessToken, error: BaseException | None = None) -> None:
-        """Do `release` for an access whose object is gone; safe at any point."""
+        """End an access whose object was destroyed; may be called at any point."""
         if not token.active:
             return
         if token.mode.writes:
@@ -223,7 +223,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
     ) -> Future[AccessToken]:
         """Request an access without waiting; the future resolves when it is safe (ACC-18 to 20).
 
-        Waiting for the future raises `AccessDeadlockError` where it could never resolve.
+        Waiting for the future raises `AccessDeadlockError` if it could never resolve.
         """
         return self.ask(space, mode, request).begun()
 
@@ -233,7 +233,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         mode: AccessMode = _READ,
         request: AccessRequest | None = None,
     ) -> PendingAccesses:
-        """Return the accesses of `open`, for a caller that begins them, and may give them up."""
+        """Return the request of `open`, for a caller that starts it and may cancel it."""
         return PendingAccesses((self.token(space, mode, Policy.WAIT, request),))
 
     def token(
@@ -243,7 +243,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         policy: Policy = _AUTO,
         request: AccessRequest | None = None,
     ) -> AccessToken:
-        """Return an access that has not begun; `acquire_all` and `PendingAccesses` begin some."""
+        """Return an access token, not yet acquired, for `acquire_all` and `PendingAccesses`."""
         replica = self._resident.get(space) if request is None else None
         if replica is None or space is None:
             return self._token(memory_space(space), mode, policy, request)
@@ -259,13 +259,13 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         self.acquire(space, _READ, _AUTO, request).release()
 
     def touch(self, space: SpaceLike = None) -> None:
-        """Record that all values at `space` are new, and others stale (GDP-114, GDP-115)."""
+        """Mark all values in `space` as new, and all other replicas as stale (GDP-114, GDP-115)."""
         self.acquire(space, AccessMode.WRITE_ONLY, _AUTO).release()
 
     def prefetch(
         self, space: SpaceLike = None, region: tuple[int, int] | None = None
     ) -> Future[None]:
-        """Start to make the replica at `space` valid; the next access waits for it (HM-75, 76)."""
+        """Start a transfer of the values to `space`; the next access waits (HM-75, HM-76)."""
         request = AccessRequest(region=region, in_flight=True)
         token = self._token(memory_space(space), _READ, Policy.WAIT, request)
         pairs = ((self.table, token),)
@@ -274,9 +274,10 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         return future
 
     def set_hints(self, hints: Hints) -> None:
-        """Change the placement hints (ACC-5 to ACC-7); the truth starts to move at once.
+        """Change the placement hints (ACC-5 to ACC-7); transfers to preferred spaces start now.
 
-        `first_touch`, `managed`, `pinned` and `delayed` concern memory that is not allocated yet.
+        `first_touch`, `managed`, `pinned` and `delayed` affect only memory that is not allocated
+        yet.
         """
         self.hints = hints
         self._has_wishes = hints.follows_writes
@@ -284,41 +285,44 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         self._pull_truths(self._whole)
 
     def freeze(self) -> None:
-        """Refuse write accesses from now on (HM-41)."""
+        """Reject write accesses from now on (HM-41)."""
         self.const = True
         self._follow(self.hints, True)
 
     def wait(self) -> None:
-        """Wait for all pending transfers; one that failed is tried again when needed."""
+        """Wait for all pending transfers; one that fails is repeated when its values are needed."""
         if self.replicas.busy:
             self.replicas.settled().exception()
 
     # -- state -----------------------------------------------------------------------------------
 
     def is_valid(self, space: SpaceLike = None, region: tuple[int, int] | None = None) -> bool:
-        """Return whether the replica at `space` has the current values of `region`."""
+        """Return whether the replica in `space` has the current values of `region`."""
         return self.replicas.is_valid(memory_space(space), self._chunks(region))
 
     def is_initialised(self, region: tuple[int, int] | None = None) -> bool:
-        """Return whether `region` has values anywhere; an `init` not yet executed is ignored."""
+        """Return whether `region` has values in some space; a pending `init` does not count."""
         return self.replicas.validity.is_initialised(self._chunks(region))
 
     def incarnations(self) -> tuple[IncarnationState, ...]:
-        """Return the state of all replicas, in the order in which they came up."""
+        """Return the state of all replicas, in the order of their creation."""
         return self.replicas.states()
 
     def capacity(self, space: SpaceLike = None) -> int:
-        """Return the bytes allocated at `space`, 0 where there is no replica (HM-40)."""
+        """Return the allocated bytes in `space`, 0 without an allocation (HM-40)."""
         replica = self.replicas.find(memory_space(space))
         return replica.capacity if replica is not None else 0
 
     def point_of_truth(self) -> tuple[MemorySpace, ...]:
-        """Return for each chunk where its true values are (ACC-4), or will be put (ACC-28)."""
+        """Return for each chunk the space of its current values (ACC-4).
+
+        For a chunk without values, that is the space of its first use (ACC-28).
+        """
         self.wait()
         return self.replicas.point_of_truth()
 
     def dirty_side(self) -> DirtySide:
-        """Return the side that alone is current, as GDP-3's SyncState says it (spec 2B.3)."""
+        """Return the side with the only current values, as in GDP-3's `SyncState`."""
         host, device = self.replicas.valid_sides()
         if host == device:
             mixed = not host and self.replicas.validity.anywhere
@@ -327,12 +331,12 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
 
     @_when_idle
     def assume_valid(self, spaces: Iterable[SpaceLike]) -> None:
-        """Take the caller's word that exactly the replicas at `spaces` are valid (GDP-116)."""
+        """Mark exactly the replicas in `spaces` as valid (GDP-116); no data are copied."""
         self.replicas.assume_valid([memory_space(space) for space in spaces])
 
     @_when_idle
     def trust(self, space: SpaceLike) -> None:
-        """Assume that the data that `space` ever held are current, and no others."""
+        """Mark the replica in `space` as the only valid one, where it has values."""
         replica = self.replicas.find(memory_space(space))
         if replica is not None:
             self.replicas.validity.trust(replica.bit)
@@ -341,10 +345,11 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
 
     @_when_idle
     def resize(self, size: int, token: AccessToken | None = None) -> None:
-        """Change the size and keep the values; `token` is the requesting write access, if any.
+        """Change the size and preserve the values; `token` is the write access that requests it.
 
-        Only valid replicas that are too small get new memory (HM-56). Raises `AccessConflictError`
-        while others use the memory (HM-64), `AllocationInUseError` for exported or foreign memory.
+        Only valid replicas that are too small are reallocated (HM-56). Raises `AccessConflictError`
+        while other accesses use the memory (HM-64), `AllocationInUseError` for exported or
+        externally owned memory.
         """
         if self.chunks.count > 1:
             raise StorageError(f'"{self.label}" has several chunks: its size is fixed.')
@@ -360,9 +365,9 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         self.replicas.resize(size, growing)
 
     def check_room(self, size: int, space: SpaceLike) -> None:
-        """Raise the error of a `resize` by an access of this thread that overwrites all at `space`.
+        """Raise the error of a `resize` by an access of this thread that overwrites all elements.
 
-        Other threads may let the data go before that.
+        Accesses of other threads are ignored, because they may end before the resize.
         """
         replica = self.replicas.find(memory_space(space))
         room = max(self.capacity(space), self.nbytes)
@@ -371,12 +376,12 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
             self._check_movable([] if replica is None else [replica])
 
     def clear(self) -> None:
-        """Set the size to 0; memory and validity stay (HM-58)."""
+        """Set the size to 0; allocations and validity do not change (HM-58)."""
         self.resize(0)
 
     @_when_idle
     def reserve(self, size: int, space: SpaceLike = None) -> None:
-        """Reserve capacity for `size` elements at `space`; the size does not change."""
+        """Reserve capacity for `size` elements in `space`; the size does not change."""
         replica = self.replicas.at(memory_space(space))
         nbytes = _checked_size(size) * self.itemsize
         if replica.capacity < nbytes:
@@ -387,7 +392,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
 
     @_when_idle
     def purge(self) -> None:
-        """Set the size to 0 and free all memory (HM-60); the replicas stay known, invalid."""
+        """Set the size to 0 and free all memory (HM-60); the replicas become invalid."""
         if self.chunks.count > 1:
             raise StorageError(f'"{self.label}" has several chunks: its size is fixed.')
         self._check_idle("be purged")
@@ -396,7 +401,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
 
     @_when_idle
     def drop_replica(self, space: SpaceLike) -> None:
-        """Free the memory at `space`. Raises `StorageError` if the only valid values are there."""
+        """Free the memory in `space`; raise `StorageError` if no other replica has its values."""
         self._check_idle("lose a replica")
         replica = self.replicas.find(memory_space(space))
         if replica is not None:
@@ -404,27 +409,27 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
             self.replicas.drop(replica)
 
     def allocate(self, spaces: Iterable[SpaceLike]) -> None:
-        """Allocate memory at `spaces`, before any access requests values there."""
+        """Allocate memory in `spaces`, before any access requires values there."""
         with self.table.lock:
             for space in spaces:
                 self.replicas.allocate(self.replicas.at(memory_space(space)))
 
     @_when_idle
     def adopt(self, allocation: Allocation, valid: bool = True) -> None:
-        """Use memory that exists already as the replica in its space, without a copy (GDP-4)."""
+        """Use existing memory as the replica in its space, without a copy (GDP-4)."""
         if allocation.capacity < self.nbytes:
             raise ValueError(f'"{self.label}" needs {self.nbytes} B, but {allocation!r} has fewer.')
         self._check_idle("adopt memory")
         self.replicas.adopt(Incarnation(memory_of(allocation.space), allocation), valid)
 
     def pin(self) -> ExportPin:
-        """Keep the memory in place until the pin is released: an outside object refers to it."""
+        """Return a pin: the memory is not moved until the pin is released."""
         return ExportPin(self.pins)
 
     # -- private ---------------------------------------------------------------------------------
 
     def _end(self, token: AccessToken, error: BaseException | None) -> None:
-        """Release the data to others, and start the transfers that the hints request."""
+        """Release the access, and start the transfers that the hints request."""
         self._note_use(token)
         self.table.release(token)
         wrote = token.mode.writes
@@ -435,14 +440,14 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
                     self.prefetch(space)
 
     def _note_use(self, token: AccessToken) -> None:
-        """Record pending device work after the end of an access, in the thread of its user."""
+        """Record the pending device work of the calling thread when an access ends."""
         memory, allocation = token.replica.memory, token.replica.allocation
         if memory.queues_work and allocation is not None:
             memory.note_use(allocation, token.mode.writes, token.span)
             self.replicas.note_attention()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy or pickle by value: the description, and the current values from any space.
+        """Copy or pickle by value: the options and the current values.
 
         Spaces, locks and statistics are not copied. Raises `PoisonedDataError` for unusable values.
         """
@@ -504,9 +509,9 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         return token
 
     def _pull_truths(self, chunks: tuple[int, int]) -> None:
-        """Start to move the truth of `chunks` to the preferred spaces, if it is not there (ACC-6).
+        """Start transfers of the current values of `chunks` to the preferred spaces (ACC-6).
 
-        The first write places values that do not exist yet.
+        Chunks without values are skipped; the first write places them.
         """
         preferred = self.hints.preferred
         if not preferred:
@@ -527,7 +532,7 @@ class CoherentBuffer(Acquirable):  # pylint: disable=too-many-public-methods  # 
         return self._whole if region is None else self.chunks.touched_by(region)
 
     def _check_idle(self, what: str, owner: int | None = None) -> None:
-        """Raise if there is an access, of `owner` if one is named."""
+        """Raise `AccessConflictError` if an access is active, or one of `owner` if given."""
         held = [claim for claim in self.table.holders if owner in (None, claim.owner)]
         if held:
             raise AccessConflictError(
@@ -558,7 +563,7 @@ def _restored(
     options: BufferOptions,
     parts: list[tuple[tuple[int, int], np.ndarray[Any, Any]]],
 ) -> CoherentBuffer:
-    """Create a buffer from the result of `__reduce__`."""
+    """Recreate a buffer from the data that `__reduce__` returned."""
     buffer = kind.__new__(kind)
     CoherentBuffer.__init__(buffer, size, dtype, replace(options, const=False))
     for span, values in parts:

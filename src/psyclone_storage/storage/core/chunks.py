@@ -1,4 +1,4 @@
-"""Division of a buffer into chunks, identical on all nodes.
+"""Division of a buffer into chunks.
 
 The layout is a pure function of its arguments, so that all nodes compute the same one (ACC-27).
 """
@@ -13,12 +13,12 @@ from psyclone_storage.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ChunkLayout:
-    """Start positions of chunks: `bounds` are ascending element numbers, from 0 to the size."""
+    """The boundaries of chunks: `bounds` are ascending element numbers, from 0 to the size."""
 
     bounds: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Refuse bounds that are not ascending from 0."""
+        """Raise `ValueError` unless the bounds ascend from 0."""
         pairs = zip(self.bounds, self.bounds[1:], strict=False)
         if len(self.bounds) < 2 or self.bounds[0] != 0 or any(a > b for a, b in pairs):
             raise ValueError(f"Chunk bounds must ascend from 0, unlike {self.bounds}.")
@@ -34,16 +34,19 @@ class ChunkLayout:
         return self.bounds[-1]
 
     def span(self, chunk: int) -> tuple[int, int]:
-        """Return the first element of a chunk, and the one after its last."""
+        """Return the first element of a chunk, and the first one after it."""
         return self.bounds[chunk], self.bounds[chunk + 1]
 
     def bytes_of(self, chunks: tuple[int, int], itemsize: int) -> tuple[int, int]:
-        """Return the first byte of a range of chunks, and how many they have."""
+        """Return the first byte of a range of chunks, and their size in bytes."""
         start, stop = self.bounds[chunks[0]], self.bounds[chunks[1]]
         return start * itemsize, (stop - start) * itemsize
 
     def touched_by(self, region: tuple[int, int]) -> tuple[int, int]:
-        """Return the range of chunks that the elements `region` (first, after last) lie in."""
+        """Return the range of chunks that contain elements of `region`, a pair (first, end).
+
+        The end is exclusive in both ranges.
+        """
         start, stop = region
         if not 0 <= start <= stop <= self.size:
             raise IndexError(f"Elements {start}:{stop} do not lie in a buffer of {self.size}.")
@@ -66,8 +69,8 @@ def whole(size: int) -> ChunkLayout:
 def row_blocks(rows: int, row_size: int, count: int) -> ChunkLayout:
     """Divide `rows` rows of `row_size` elements into `count` blocks of rows.
 
-    The blocks differ by at most one row, the larger ones come first. Raises `ValueError` where
-    there are fewer rows than blocks.
+    The sizes of the blocks differ by at most one row; the larger ones come first. Raises
+    `ValueError` if there are fewer rows than blocks.
     """
     if count < 1 or count > max(rows, 1):
         raise ValueError(f"{rows} rows cannot be divided into {count} blocks.")

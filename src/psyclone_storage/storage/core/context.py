@@ -1,8 +1,8 @@
-"""Execution contexts: the processor that runs a kernel, and its memories; contexts hold no data.
+"""Execution contexts: the processor that runs a kernel, and its memories.
 
 There is one `Context` object per kind and device (HM-7). `with context:` makes it the current
-context of the calling thread, at any nesting depth (HM-12). The HMemo names (`getContextPtr`,
-`getMemoryPtr` ...) are aliases of ours.
+context of the calling thread; such blocks may be nested (HM-12). The HMemo names (`getContextPtr`,
+`getMemoryPtr` ...) are aliases.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class ContextKind(Enum):
-    """The kinds of contexts that come with the runtime; more can be registered by name."""
+    """The built-in kinds of contexts; more can be registered by name."""
 
     HOST = "Host"
     CUDA = "CUDA"
@@ -42,8 +42,8 @@ class ContextKind(Enum):
 class Context:
     """A processor that executes kernels: the host or one device.
 
-    `zero_copy` makes a device work on page-locked host memory instead of its own (HM-17). Obtain
-    contexts from `Context.get`; a context lives while references to it exist (HM-9).
+    With `zero_copy`, a device works on page-locked host memory instead of its own (HM-17). Create
+    contexts with `Context.get`; a context lives while references to it exist (HM-9).
     """
 
     Host = ContextKind.HOST
@@ -51,7 +51,10 @@ class Context:
     MIC = ContextKind.MIC
 
     def __init__(self, kind: ContextKind | str, device_id: int, space: MemorySpace) -> None:
-        """Create the context of the device with memory `space`; the memory must exist (HM-8)."""
+        """Create the context of the device with the memory space `space` (HM-8).
+
+        Raises `DeviceUnavailableError` if the memory does not exist.
+        """
         self.kind = kind
         self.device_id = device_id
         self.space = space
@@ -61,9 +64,9 @@ class Context:
 
     @staticmethod
     def get(kind: ContextKind | str = ContextKind.HOST, device_id: int | None = None) -> Context:
-        """Return the context of a kind and device, the default device if none is named (HM-21).
+        """Return the context of a kind and device, by default the default device (HM-21).
 
-        Raises `DeviceUnavailableError` for a device that is not there, or an unknown kind.
+        Raises `DeviceUnavailableError` for a missing device or an unknown kind.
         """
         number = device_id
         if number is None:
@@ -81,12 +84,12 @@ class Context:
 
     @staticmethod
     def current() -> Context:
-        """Return the executing context of the calling thread, the host if none was set."""
+        """Return the current context of the calling thread, by default the host."""
         return Context.scope() or Context.host()
 
     @staticmethod
     def scope() -> Context | None:
-        """Return the context of the innermost `with` block of the calling thread, if any."""
+        """Return the context of the innermost `with` block of the calling thread, or None."""
         stack = _stack()
         return stack[-1] if stack else None
 
@@ -107,7 +110,7 @@ class Context:
         self.zero_copy = on
 
     def submit(self, work: Callable[..., T], *args: Any) -> Future[T]:
-        """Run `work(*args)` after all that was submitted before; return at once."""
+        """Submit `work(*args)` for execution after all earlier submissions; do not wait."""
         return self._stream.submit(self._run, work, args)
 
     def synchronize(self) -> None:
@@ -152,30 +155,30 @@ class HostContext(Context):
     """The context of the host (HM-6)."""
 
     def __init__(self, device_id: int = 0) -> None:
-        """Create the host context. Raises `DeviceUnavailableError` for any number but 0."""
+        """Create the host context; raise `DeviceUnavailableError` unless `device_id` is 0."""
         if device_id != 0:
             raise DeviceUnavailableError(f"There is one host, number 0, and no number {device_id}.")
         super().__init__(ContextKind.HOST, 0, host_space())
 
 
 class CUDAContext(Context):
-    """The context of one GPU, or of the emulated device in its place (HM-6)."""
+    """The context of one GPU or of one emulated device (HM-6)."""
 
     def __init__(self, device_id: int) -> None:
-        """Create the context of device `device_id` of the own node."""
+        """Create the context of device `device_id` of this node."""
         super().__init__(ContextKind.CUDA, device_id, device_space(device_id))
 
 
 class MICContext(Context):
-    """The context of one coprocessor; its transfers start from plain host memory (HM-31).
+    """The context of one coprocessor (MIC); its host memory is pageable (HM-31).
 
-    Only the emulation has coprocessors: number n is the emulated device n in this role.
+    Coprocessors exist only in emulation: number n is the emulated device n.
     """
 
     def __init__(self, device_id: int) -> None:
         """Create the context of coprocessor `device_id`.
 
-        Raises `DeviceUnavailableError` outside emulation.
+        Raises `DeviceUnavailableError` outside of emulation.
         """
         if resolved_device() is not DeviceKind.EMULATED:
             raise DeviceUnavailableError(
@@ -185,7 +188,7 @@ class MICContext(Context):
         super().__init__(ContextKind.MIC, device_id, device_space(device_id))
 
     def host_memory(self) -> Memory:
-        """Return plain host memory: nothing is page-locked for a coprocessor."""
+        """Return pageable host memory: a coprocessor uses no page-locked memory."""
         return memory_of(host_space())
 
     getHostMemoryPtr = host_memory  # noqa: N815
@@ -195,12 +198,15 @@ ContextFactory = Callable[[int], Context]
 
 
 def register_context(kind: str, factory: ContextFactory) -> None:
-    """Make `Context.get(kind, n)` return `factory(n)`, called once for each n (HM-23)."""
+    """Register a kind of context: `Context.get(kind, n)` returns `factory(n)` (HM-23).
+
+    The factory is called once for each n.
+    """
     _FACTORIES[kind] = factory
 
 
 def context_at(space: MemorySpace) -> Context:
-    """Return a context that can use the memory of `space`: the host where it can (HM-28)."""
+    """Return a context that can access memory in `space`: the host if possible (HM-28)."""
     if space.kind is SpaceKind.DEVICE:
         return Context.get(ContextKind.CUDA, space.device_id)
     return Context.host()

@@ -1,9 +1,9 @@
-"""Selection of the device that provides the device memory spaces; this module uses no device.
+"""Selection of the device that provides the device memory spaces.
 
 The selection comes from the environment variable `PSYCLONE_STORAGE_DEVICE` (`auto`, `cuda` or
 `emulated`) or from `use_device`, which takes precedence. `auto`, the default, selects the GPU if
-CuPy finds one; otherwise a request for a device is an error that names the variable. The selection
-applies to later allocations: a buffer that already lives on a device stays there.
+CuPy finds one; otherwise a request for a device raises an error that names the variable. The
+selection applies to later allocations: existing device memory is not moved.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEFAULT_DEVICE_VARIABLE = "SCAI_DEVICE"
 
 
 class DeviceKind(Enum):
-    """The choices of a device."""
+    """The possible selections of a device."""
 
     AUTO = "auto"
     CUDA = "cuda"
@@ -36,17 +36,17 @@ def _order_asked() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Emulation:
-    """The emulated devices.
+    """The properties of emulated devices.
 
-    `count` devices with separate pages; each transfer takes `latency` seconds and then `bandwidth`
-    bytes per second (`None`: as fast as the host copies). `strict` fills a device replica with a
-    poison pattern when it loses validity, `peers` lets two devices copy directly instead of through
-    the host.
+    There are `count` devices with separate pages. Each transfer takes `latency` seconds and then
+    `bandwidth` bytes per second (None: as fast as the host copies). With `strict`, a device replica
+    is filled with a poison pattern when it loses validity. With `peers`, two devices copy directly
+    instead of through the host.
 
     Each device has a queue for kernels and one for copies in each direction. `order` controls when
     queued work runs: "late", only when a caller has to wait for it, "eager", immediately, or
-    "shuffled", at random times, followed by any text that seeds the random choices. If an order is
-    given, as by `PSYCLONE_STORAGE_QUEUES` in the environment, no access takes a fast path that
+    "shuffled", at random times; text after "shuffled" seeds the random choices. If an order is
+    given, also by `PSYCLONE_STORAGE_QUEUES` in the environment, no access takes a fast path that
     bypasses the queues.
     """
 
@@ -59,11 +59,11 @@ class Emulation:
 
     @property
     def queue_order(self) -> str:
-        """Return when the work of queues is done."""
+        """Return the order in which queued work runs."""
         return self.order or "late"
 
     def __post_init__(self) -> None:
-        """Refuse a device that could not exist."""
+        """Raise `ValueError` for invalid properties."""
         if self.order not in ("", "eager", "late") and not self.order.startswith("shuffled"):
             raise ValueError(
                 f'The queues of an emulated device are "eager", "late" or "shuffled", or '
@@ -92,10 +92,10 @@ register(timed=False)
 
 
 def use_device(kind: DeviceKind | str, emulation: Emulation | None = None) -> None:
-    """Choose the device for all memory that is allocated from now on.
+    """Select the device for all later allocations.
 
     `kind` is a `DeviceKind` or its name; `emulation` sets the properties of the emulated devices
-    and is refused with any other kind. Raises `ValueError` for an unknown name.
+    and is allowed only for that kind. Raises `ValueError` for an unknown name.
     """
     chosen = _parse(kind, "use_device()")
     if emulation is not None and chosen is not DeviceKind.EMULATED:
@@ -112,7 +112,7 @@ def use_device(kind: DeviceKind | str, emulation: Emulation | None = None) -> No
 
 
 def selected_device() -> DeviceKind:
-    """Return the choice in force: of `use_device`, else of the environment, else `AUTO`."""
+    """Return the selection of `use_device`, else of the environment, else `AUTO`."""
     if _SELECTION.kind is not None:
         return _SELECTION.kind
     return _parse(os.environ.get(VARIABLE, "auto"), VARIABLE)
@@ -130,22 +130,22 @@ def on_device_change(listener: Callable[[], None]) -> None:
 
 @cache
 def own_node() -> int:
-    """Return the number of the node of this process (ACC-10): `PSYCLONE_STORAGE_NODE`, else 0."""
+    """Return the number of this process's node (ACC-10): `PSYCLONE_STORAGE_NODE`, else 0."""
     return int(os.environ.get(NODE_VARIABLE, "0"))
 
 
 def default_device_id() -> int:
-    """Return the device that is meant when none is named (HM-21, HM-22).
+    """Return the number of the default device (HM-21, HM-22).
 
-    `SCAI_DEVICE` is one number, or a list such as `1:2` from which each process takes the entry of
-    its node number, counting round.
+    `SCAI_DEVICE` is one number, or a list such as `1:2`. From a list, each process takes the entry
+    with its node number, modulo the length of the list.
     """
     return device_in(setting(DEFAULT_DEVICE_VARIABLE, "0"))
 
 
 @cache
 def device_in(text: str) -> int:
-    """Return the device that a value of `SCAI_DEVICE` names for this process."""
+    """Return the device number that a value of `SCAI_DEVICE` selects for this process."""
     parts = [part.strip() for part in text.split(":")]
     if not all(part.isdigit() for part in parts):
         raise ValueError(

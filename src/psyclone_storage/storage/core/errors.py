@@ -1,116 +1,116 @@
-"""Exceptions of the storage runtime, independent of the code that raises them.
+"""Exceptions of the storage runtime.
 
 Every message is a full sentence that names the buffer by its label, its size and the memory spaces
-concerned, and ends with the remedy. `code` identifies the kind of error for tools, in the
-R (run time) series.
+concerned, and ends with the remedy. `code` identifies the kind of error for tools; run-time errors
+have codes that begin with R.
 """
 
 from __future__ import annotations
 
 
 class StorageError(Exception):
-    """The common ancestor of every error that the storage runtime raises on purpose."""
+    """The base class of all errors of the storage runtime."""
 
     code = "R200"
 
 
 class AccessConflictError(StorageError, RuntimeError):
-    """An error: an access was requested while another one makes it unsafe (HM-61, HM-62)."""
+    """Error: an access was requested that conflicts with an active one (HM-61, HM-62)."""
 
     code = "R201"
 
 
 class AccessDeadlockError(AccessConflictError):
-    """An error: a wait could never end, because the waiting thread holds the resource itself."""
+    """Error: a wait could never end, because of a cycle in the wait-for graph."""
 
     code = "R202"
 
 
 class PoisonedDataError(StorageError, RuntimeError):
-    """An error: the last task that wrote the data failed, so that they are unusable (spec 2B.2)."""
+    """Error: the data are unusable, because the last task that wrote them failed."""
 
     code = "R203"
 
 
 class ConstBufferError(StorageError, TypeError):
-    """An error: a write access was requested on data that are read-only (spec 2B.7)."""
+    """Error: a write access was requested to read-only data."""
 
     code = "R204"
 
 
 class AllocationInUseError(StorageError, BufferError):
-    """An error: memory cannot be moved or freed: something outside points to it (spec 2B.5)."""
+    """Error: memory cannot be moved or freed, because exported arrays or others refer to it."""
 
     code = "R205"
 
 
 class AccessReleasedError(StorageError, RuntimeError):
-    """An error: an access was used after its release (HM-50)."""
+    """Error: an access was used after its release (HM-50)."""
 
     code = "R206"
 
 
 class MemoryException(StorageError, RuntimeError):  # noqa: N818 - the name in HMemo
-    """An error: a memory cannot do the request: no route, or a wrong size (HM-26, HM-36)."""
+    """Error: a memory cannot execute a request: no copy route, or a wrong size (HM-26, HM-36)."""
 
     code = "R207"
 
 
 class DeviceUnavailableError(StorageError, RuntimeError):
-    """An error: a device was requested that does not exist."""
+    """Error: a device was requested that does not exist."""
 
     code = "R208"
 
 
 class UnknownSpaceError(StorageError, ValueError):
-    """An error: a string is neither the tag nor an alias of a memory space (ACC-8)."""
+    """Error: a string is neither the tag nor an alias of a memory space (ACC-8)."""
 
     code = "R209"
 
 
 class HostUseError(StorageError, TypeError):
-    """An error: host code touched the memory of a device without copying it first."""
+    """Error: host code accessed device memory without copying it first."""
 
     code = "R210"
 
 
 class GTNoSuchBufferError(StorageError, TypeError, BufferError):
-    """An error: a storage has no buffer on the requested side (GDP-108, GDP-110)."""
+    """Error: a storage has no buffer on the requested side (GDP-108, GDP-110)."""
 
     code = "R211"
 
 
 class MemoryExhaustedError(MemoryException, MemoryError):
-    """An error: a memory space has no more bytes, or no machine could have as many."""
+    """Error: a memory space has too little free memory, or the size is not addressable."""
 
     code = "R212"
 
 
 class DataRaceError(StorageError, RuntimeError):
-    """An error: nothing makes one of two uses of the same memory wait for the other."""
+    """Error: two accesses to the same memory are not synchronised (data race)."""
 
     code = "R213"
 
 
 class ViewTypeError(StorageError, TypeError):
-    """An error: types forbid the request to a view, whatever its extents (VIEW-82 to 86)."""
+    """Error: the types of views do not allow an operation, for any extents (VIEW-82 to 86)."""
 
     code = "R220"
 
 
 class ViewExtentError(StorageError, ValueError):
-    """An error: the extents or strides of a view forbid what its type allows (VIEW-87, VIEW-89)."""
+    """Error: extents or strides of a view do not allow an operation (VIEW-87, VIEW-89)."""
 
     code = "R221"
 
 
 class ViewIndexError(StorageError, IndexError):
-    """An error: an index or a dimension lies outside of a view."""
+    """Error: an index or a dimension is out of range for a view."""
 
     code = "R222"
 
 
 class ViewRankError(ViewTypeError, IndexError):
-    """An error: a view was given more or fewer indices than its rank (VIEW-60, VIEW-61)."""
+    """Error: the number of indices is not the rank of the view (VIEW-60, VIEW-61)."""
 
     code = "R223"

@@ -1,7 +1,7 @@
-"""Access from any face to its buffer, common to all APIs and independent of any particular face.
+"""Access from any facade to its buffer.
 
-A face provides its buffer as `buffer`. One that covers only part of the elements, or has another
-number of dimensions than one, describes this by `window_spec`.
+A facade provides its buffer as the attribute `buffer`. If it covers only part of the elements, or
+is not one-dimensional, its attribute `window_spec` describes them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from psyclone_storage.storage.core.layout import strides_of
 
 
 def found_buffer(thing: Any) -> CoherentBuffer | None:
-    """Return the buffer that `thing` is or is a face of; `None` for any other object."""
+    """Return the buffer that `thing` is or has; None for any other object."""
     found = thing if isinstance(thing, CoherentBuffer) else getattr(thing, "buffer", None)
     return found if isinstance(found, CoherentBuffer) else None
 
 
 def buffer_behind(face: Any) -> CoherentBuffer:
-    """Return the buffer that `face` is, or has. Raises `TypeError` for other objects."""
+    """Return the buffer that `face` is or has; raise `TypeError` for other objects."""
     found = found_buffer(face)
     if found is None:
         raise TypeError(f"{type(face).__name__} is no buffer, and has none.")
@@ -28,10 +28,10 @@ def buffer_behind(face: Any) -> CoherentBuffer:
 
 
 def spec_of(face: Any) -> WindowSpec:
-    """Return which elements of its buffer `face` shows, in which shape, strides and order.
+    """Return dtype, shape, strides and offset of the elements of `face` in its buffer.
 
-    A face that does not say shows all of them, in one dimension. Raises `TypeError` for what has no
-    buffer.
+    Without the attribute `window_spec`, a facade covers all elements, in one dimension. Raises
+    `TypeError` for an object without a buffer.
     """
     buffer = buffer_behind(face)
     said = getattr(face, "window_spec", None)
@@ -39,7 +39,7 @@ def spec_of(face: Any) -> WindowSpec:
 
 
 def strides_of_spec(spec: WindowSpec) -> tuple[int, ...]:
-    """Return the strides in bytes, those of C order where `spec` does not give them."""
+    """Return the strides in bytes; without strides in `spec`, those of C order."""
     if spec.strides is not None:
         return spec.strides
     return strides_of(spec.shape, tuple(range(len(spec.shape))), spec.dtype.itemsize, 1)

@@ -1,8 +1,8 @@
-"""State of the core for Python without the compiled core, which adds fast paths to these classes.
+"""State of the core in pure Python, used without the compiled core.
 
-The classes have the fields of those in `_compiled.c` and leave every decision to their subclasses,
-whose general path also serves the compiled core where an access is not simple. So each rule of
-the runtime has one implementation in Python.
+The classes have the same fields as those in `_compiled.c`, which add fast paths. Subclasses make
+all decisions; the compiled core also calls them where no fast path applies. Thus each rule of the
+runtime has one implementation, in Python.
 """
 
 from __future__ import annotations
@@ -24,18 +24,21 @@ FRAMES = 1
 
 _REGISTERED = SimpleNamespace()
 _LEAF = FORKS.guard(threading.RLock(), Rank.LEAF)
-"""Held for a few steps that an object's end, in the middle of anything, may repeat."""
+"""Protects short updates, which a finalizer in the same thread may re-enter."""
 
 
 def register(**objects: Any) -> None:
     """Register the objects of other modules that the core needs.
 
-    `read`, `read_write` and `auto` are the modes and the policy of most accesses, `plain` is the
-    request without uncommon options, `token`, `block` and `arguments` are the classes of objects
-    that the core creates, `array` is that of NumPy. `pages` is the class of host pages and `page`
-    the size of one. `piece` is the class of allocations, `pin` that of pins that keep them in
-    place. `host` is the memory space that None selects. `total` counts all copies, and `timed`
-    is true if emulated devices simulate the configured transfer times.
+    - `read`, `read_write`, `auto`: the most common access modes and policy.
+    - `plain`: the access request without uncommon options.
+    - `token`, `block`, `arguments`: the classes of objects that the core creates.
+    - `array`: the array class of NumPy.
+    - `pages`, `page`: the class of host pages, and the size of a page in bytes.
+    - `piece`, `pin`: the classes of allocations and of pins, which prevent memory from being moved.
+    - `host`: the memory space that None selects.
+    - `total`: the counters of all transfers.
+    - `timed`: whether emulated devices simulate the configured transfer times.
     """
     _REGISTERED.__dict__.update(objects)
 
@@ -57,7 +60,7 @@ class Replica:
         return type(self)(self.memory, allocation)
 
     def beside_in(self, pool: Any, nbytes: int, alignment: int, label: str) -> Any:
-        """Return a replica of another buffer in the same memory, with an allocation from a pool."""
+        """Return a replica of another buffer in the same memory, with memory from `pool`."""
         allocation = pool.piece(self.space, nbytes, alignment)
         allocation.label = label
         return self.beside(allocation)
@@ -75,7 +78,7 @@ class AccessFields:
     )  # fmt: skip
 
     def __init__(self, buffer: Any, replica: Any, place: Any, mode: Any, policy: Any) -> None:
-        """Describe an access that the calling thread requests; buffers call this."""
+        """Create an access of the calling thread, not yet acquired; buffers call this."""
         self.buffer = buffer
         self.replica = replica
         self.space, self.chunks = place
@@ -89,20 +92,25 @@ class AccessFields:
         self.in_flight = False
 
     def release(self, error: BaseException | None = None) -> None:
-        """End the access; `error` means that its write failed. Raise if it ended before."""
+        """End the access; `error` means that its write failed.
+
+        Raises an error if the access has already ended.
+        """
         self.buffer.release(self, error)
 
 
 class Ledger:
-    """The holders of a buffer, the waiting threads, and the valid replicas, under one lock.
+    """The active accesses, waiting accesses and validity of a buffer, under one lock.
 
-    `writers` is the number of holders that write, `queue` holds those that wait. `everywhere` is
-    the intersection and `anywhere` the union of the masks of valid replicas of all chunks.
-    `attention` is true while the fast paths must not be taken: the data are `barred`, that is,
-    const or poisoned, or a transfer is in progress or failed; or a device may still use one of
-    the replicas, which does not affect work in the same queue. `last_writer` is the
-    replica that was written last, None if only parts were. `valid` and `touched` are the masks of
-    each chunk, `nbytes` the bytes of all elements.
+    - `writers` is the number of active accesses that write; `queue` contains the waiting ones.
+    - `everywhere` is the intersection and `anywhere` the union of the valid masks of all chunks.
+    - `attention` disables the fast paths: the data are `barred`, or a device may still use a
+      replica, which does not affect work in the same queue.
+    - `barred` means that the data are const or poisoned, or that a transfer is pending or has
+      failed.
+    - `last_writer` is the replica that was written last, None if only parts of it were.
+    - `valid` and `touched` are the masks of each chunk; `nbytes` is the size of all elements in
+      bytes.
     """
 
     __slots__ = (
@@ -111,8 +119,8 @@ class Ledger:
     )  # fmt: skip
 
     def __init__(self, chunks: int = 0, nbytes: int = 0) -> None:
-        """Start with no access, and nothing valid in so many chunks."""
-        # An RLock reports whether this thread holds it, wherever an interrupt came.
+        """Start without accesses, and without valid replicas of the chunks."""
+        # An RLock reports whether this thread holds it, even after an interrupt.
         self.lock: Any = threading.RLock()
         self.holders: list[Any] = []
         self.queue: Any = None
@@ -125,22 +133,22 @@ class Ledger:
         self.clear_masks(chunks)
 
     def clear_masks(self, chunks: int) -> None:
-        """Record that none of `chunks` chunks has values."""
+        """Record that none of the `chunks` chunks has values."""
         self.valid: list[int] = [0] * chunks
         self.touched: list[int] = [0] * chunks
         self.everywhere = self.anywhere = 0
 
     def drop(self, claim: Any) -> None:
-        """Remove `claim` from the holders, under the lock."""
+        """Remove `claim` from the active accesses; the caller holds the lock."""
         self.holders.remove(claim)
         self.writers -= claim.mode.writes
         claim.active = False
         claim.turn = None
 
     def try_drop(self, claim: Any) -> bool:
-        """End `claim` if that needs only an update of the ledger; safe at any point.
+        """End `claim` if that requires only an update of this object; may be called at any point.
 
-        Returns False if a thread waits, or if the ledger is in use, perhaps by this very thread.
+        Return False if a thread waits, or if the lock is held, possibly by this thread.
         """
         lock, dropped = self.lock, False
         if lock._is_owned():  # noqa: SLF001  # pylint: disable=protected-access
@@ -152,7 +160,7 @@ class Ledger:
                 dropped = True
             self._unlock()
         except BaseException:
-            self._unlock()  # once more, if it was there that an interrupt came
+            self._unlock()  # again, because the interrupt may have come in `_unlock`
             raise
         return dropped
 
@@ -164,15 +172,15 @@ class Ledger:
 class Acquirable:
     """The fields of a buffer that an access needs.
 
-    `single` means that there is one chunk, `_resident` maps the requested spaces to their
-    replicas, `_whole` is the range of all chunks, and `_has_wishes` means that the end of an access
-    may start transfers.
+    `single` is true if there is one chunk, `_resident` maps requested spaces to their replicas, and
+    `_whole` is the range of all chunks. `_has_wishes` is true if the end of an access may start
+    transfers.
     """
 
     __slots__ = ("table", "stats", "_resident", "_whole", "version", "single", "_has_wishes")
 
     def _take(self, table: Any, stats: Any, resident: Any, chunks: int, wishes: bool) -> None:
-        """Begin with these, and with no write."""
+        """Initialise the fields; there are no writes yet."""
         # pylint: disable=attribute-defined-outside-init  # as in the compiled core
         self.table = table
         self.stats = stats
@@ -185,7 +193,7 @@ class Acquirable:
     def acquire(
         self, space: Any = None, mode: Any = None, policy: Any = None, request: Any = None
     ) -> Any:
-        """Return the right to use the data at `space`, by default to read all of them."""
+        """Acquire the data in `space`, by default for reading, and return the access token."""
         mode, policy = mode or _REGISTERED.read, policy or _REGISTERED.auto
         return self._acquire_carefully(space, mode, policy, request)
 
@@ -200,16 +208,16 @@ class Acquirable:
             raise
 
     def make_valid(self, space: Any = None, region: Any = None) -> None:
-        """Make the replica at `space` valid, without keeping an access.
+        """Make the replica in `space` valid, without an access that remains active.
 
-        The compiled core copies small data, between pages of this process, in one step.
+        The compiled core copies small data in host memory in one step.
         """
         self._make_valid_carefully(space, region)
 
     def is_at_rest(self, _: Any) -> bool:
-        """Return whether a space has all values and no access writes; False where that is unknown.
+        """Return whether `space` has all values and no access writes; False if unknown.
 
-        Only the compiled core can read the ledger in one step.
+        Only the compiled core can read this state in one step.
         """
         return False
 
@@ -224,20 +232,20 @@ class Acquirable:
 
 
 def begin(_: Any) -> bool:
-    """Begin all the accesses if no rule but the ledgers matters; else do nothing."""
+    """Acquire all accesses if the fast path applies; else return False."""
     return False
 
 
 def end_queued(*_: Any) -> bool:
-    """End an access whose work is queued, if no rule but the ledger matters."""
+    """End an access whose work is queued if the fast path applies; else return False."""
     return False
 
 
 class Sliceable:
     """The fields of a storage.
 
-    `_array` describes the elements, and is them where `_backing` has no buffer. `_windows` keeps
-    the arrays of the two sides.
+    `_array` describes the elements; without a buffer in `_backing`, it contains them. `_windows`
+    caches the arrays of the two sides.
     """
 
     __slots__ = ("_array", "_labels", "_backing", "_windows")
@@ -245,7 +253,8 @@ class Sliceable:
     def __init__(self, array: np.ndarray[Any, Any], labels: Any, backing: Any) -> None:
         """Create the storage that `array` describes; the creation functions call this.
 
-        With a buffer, `array` only describes and is never read; without one it is the data.
+        With a buffer, `array` only describes the layout and is never read; without one, it contains
+        the data.
         """
         self._array = array
         self._labels = labels
@@ -256,13 +265,13 @@ class Sliceable:
         return self._picked(key)
 
     def _view(self, picked: np.ndarray[Any, Any], key: Any) -> Any:
-        """Return the storage that `picked`, the array of `key`, describes."""
+        """Return the storage that `picked`, the array view for `key`, describes."""
         labels = (self._labels, key, self._array)
         return type(self)(picked, labels, self._backing or self.backing())
 
     @property
     def _shown(self) -> Any:
-        """Return the array of a storage that is one of the host, without a buffer."""
+        """Return the host array of a host-only storage."""
         return self._array.view() if self._backing is None else self.to_numpy()
 
     @property
@@ -291,15 +300,15 @@ class Sliceable:
 
 
 class Windows:
-    """The arrays of a storage on its two sides, and its data interface, once made.
+    """The cached arrays of a storage on its two sides, and its data interface.
 
-    `kernel` is the array for a kernel that runs at once, `later` the one for a queued kernel.
+    `kernel` is the array for a kernel that runs immediately, `later` the one for a queued kernel.
     """
 
     __slots__ = ("host", "reading", "device", "kernel", "later", "interface")
 
     def __init__(self) -> None:
-        """Start with nothing made."""
+        """Start with an empty cache."""
         self.host: np.ndarray[Any, Any] | None = None
         self.reading: np.ndarray[Any, Any] | None = None
         self.device: Any = None
@@ -309,7 +318,7 @@ class Windows:
 
 
 class Sides:
-    """The state shared by all storages over the same data: the buffer, the spaces of both sides."""
+    """State shared by all storages of the same data: the buffer and the spaces of both sides."""
 
     __slots__ = (
         "buffer", "host", "device", "label", "origin", "points", "_sync_state", "_pin", "strict",
@@ -328,7 +337,7 @@ class Sides:
         self.strict = strict
 
     def attach(self, buffer: Any, origin: int, points: int = -1) -> None:
-        """Use `buffer`, whose memory stays in place as long as this object lives."""
+        """Use `buffer`, and pin its memory for the lifetime of this object."""
         self.origin = origin
         self.points = points
         self._pin = _REGISTERED.pin(buffer.pins)
@@ -337,12 +346,12 @@ class Sides:
 
 
 class Tallies:
-    """Totals of transfers in each of four directions: their number, bytes and seconds."""
+    """Transfer counters for each of four directions: number, bytes and seconds."""
 
     __slots__ = ("_callbacks", "_totals")
 
     def __init__(self) -> None:
-        """Start at zero, without any callbacks."""
+        """Start at zero, without callbacks."""
         self._callbacks: list[Any] = []
         self._clear()
 
@@ -358,7 +367,7 @@ class Tallies:
 
 
 class Lease(np.ndarray[Any, np.dtype[np.uint8]]):
-    """The bytes of one allocation; NumPy arrays built over it keep its pages alive."""
+    """The bytes of one allocation; arrays over them keep the underlying pages alive."""
 
     pool: Blocks | None = None
     address: int
@@ -370,17 +379,17 @@ class Lease(np.ndarray[Any, np.dtype[np.uint8]]):
 
 
 class Blocks:
-    """Host pages. The compiled core caches those that are given back, up to `limit` bytes."""
+    """A pool of host pages; the compiled core caches returned pages, up to `limit` bytes."""
 
     __slots__ = ("_in_use", "_high_water")
 
     def __init__(self, limit: int = 1 << 30) -> None:
-        """Start empty."""
+        """Start without pages."""
         self._in_use = 0
         self._high_water = 0
 
     def lease(self, nbytes: int, alignment: int = 64) -> Any:
-        """Return `nbytes` bytes whose address is a multiple of `alignment`."""
+        """Return `nbytes` bytes whose address is a multiple of `alignment` (in bytes)."""
         size = nbytes + alignment
         block = _REGISTERED.pages(size)
         shift = -block.address % alignment
@@ -393,25 +402,25 @@ class Blocks:
         return lease
 
     def piece(self, space: Any, nbytes: int, alignment: int = 64) -> Any:
-        """Return an allocation in `space` that a lease holds."""
+        """Return an allocation in `space` with memory from this pool."""
         lease = self.lease(nbytes, alignment)
         return _REGISTERED.piece(space, lease.address, nbytes, lease)
 
     def give_back(self, size: int) -> None:
-        """Count the end of a lease."""
+        """Record that a block of `size` bytes was returned."""
         with _LEAF:
             self._in_use -= size
 
     def trim(self) -> None:
-        """Return all the blocks that are cached for reuse to the system: none are."""
+        """Return all cached blocks to the system; the fallback caches none."""
 
     def _sums(self) -> tuple[int, int, int]:
-        """Return the bytes handed out, the bytes cached, and the high-water mark."""
+        """Return the bytes in use, the bytes cached, and the high-water mark."""
         return self._in_use, 0, self._high_water
 
 
 class Piece:
-    """The fields of an allocation, as they are when it is new."""
+    """The fields of an allocation."""
 
     __slots__ = (
         "space", "pointer", "capacity", "held", "owner", "label", "pending", "failures", "writable",
@@ -419,7 +428,7 @@ class Piece:
     )  # fmt: skip
 
     def __init__(self, space: Any, pointer: int, capacity: int, held: Any) -> None:
-        """Record a piece of `capacity` bytes at address `pointer`; memories call this."""
+        """Describe a block of `capacity` bytes at address `pointer`; memories call this."""
         self.space = space
         self.pointer = pointer
         self.capacity = capacity
@@ -433,7 +442,7 @@ class Piece:
         self.alive = True
 
     def swap_pending(self, before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
-        """Set `pending` in one step if it still is `before` itself; return whether it was."""
+        """Atomically replace `pending` if it still is `before`; return whether it was."""
         with _LEAF:
             is_same = self.pending is before
             if is_same:
@@ -442,21 +451,21 @@ class Piece:
 
 
 class Hold:
-    """One entry in a list of holds that pin memory in place, until `release` or its end.
+    """One pin in a list of pins that prevent memory from being moved, until `release`.
 
-    Appending to a list and popping from it are atomic. A lock is out of the question, as `__del__`
-    may run in the middle of anything.
+    Appending to a list and popping from it are atomic. A lock is not possible, because `__del__`
+    may run at any point.
     """
 
     __slots__ = ("_pins",)
 
     def __init__(self, pins: list[None]) -> None:
-        """Count as one more in `pins`."""
+        """Add one pin to the list `pins`."""
         self._pins: list[None] | None = pins
         pins.append(None)
 
     def release(self) -> None:
-        """Let the memory move again; does nothing the second time."""
+        """Remove the pin; a second call has no effect."""
         pins, self._pins = self._pins, None
         if pins is not None:
             pins.pop()
@@ -466,7 +475,7 @@ class Hold:
 
 
 def setting(name: str, otherwise: str) -> str:
-    """Return the current value of the environment variable."""
+    """Return the current value of the environment variable `name`, by default `otherwise`."""
     return os.environ.get(name, otherwise)
 
 
@@ -479,7 +488,7 @@ class BindingBlock:
     )  # fmt: skip
 
     def __init__(self, arguments: Any, device: str | None, writes: Any) -> None:
-        """Get ready; nothing is acquired before the block begins."""
+        """Prepare the block; it acquires the arguments on entry."""
         self._arguments = arguments
         self._device = device
         self._writes = writes
@@ -493,7 +502,8 @@ class BindingBlock:
     def __enter__(self) -> Any:
         """Acquire all arguments and return their arrays, by name.
 
-        If threads enter concurrently, one succeeds: the first that sets `_entry`, an atomic step.
+        If several threads enter concurrently, the one that first sets `_entry`, an atomic step,
+        succeeds.
         """
         entry = object()
         try:
@@ -506,7 +516,7 @@ class BindingBlock:
             raise
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        """Touch the written storages and release everything; a failed block touches nothing."""
+        """Mark written storages as modified, unless the block failed, and release all arguments."""
         try:
             self._leave(kind, error, trace)
         except BaseException:
@@ -529,5 +539,5 @@ class BindingBlock:
 
 
 def short(careful: Callback) -> Callback:
-    """Return the fast path to make a block; `careful` is the general one."""
+    """Return the fast constructor of a block; `careful` is the general one."""
     return careful

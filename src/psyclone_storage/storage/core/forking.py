@@ -1,9 +1,9 @@
-"""Fork handlers for locks and other process-wide state, independent of the owners of the locks.
+"""Fork handlers for locks and other process-wide state.
 
-A child process has only the thread that forked, and a copy of all state that the other threads were
-modifying. Therefore the runtime acquires its locks before a fork, in one order, and releases them
-on both sides after it: the guarded state is consistent. A child performs all other repairs in the
-order in which the steps were added.
+A child process has only the thread that forked, and a copy of all state that other threads were
+modifying. Therefore the runtime acquires its locks in a fixed order before a fork and releases them
+afterwards in both processes, so that the guarded state is consistent. In the child, handlers then
+repair all other state in the order in which they were added.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 PATIENCE = 1.0
-"""Seconds to wait for locks before a fork; in the child, those not had by then are made anew."""
+"""Seconds to wait for locks before a fork; the child reinitialises those that time out."""
 
 
 class Rank(IntEnum):
@@ -32,19 +32,19 @@ class Rank(IntEnum):
 
 
 class Lock(Protocol):
-    """The locks of `threading`."""
+    """The interface of the locks of `threading`."""
 
     def acquire(self, blocking: bool = ..., timeout: float = ...) -> bool:
-        """Take the lock, if it can be had in time."""
+        """Acquire the lock; return whether that succeeded within the timeout."""
 
     def release(self) -> None:
-        """Let the lock go."""
+        """Release the lock."""
 
 
 class ForkHandlers(NamedTuple):
-    """The steps before a fork, after it in the parent, and after it in the child.
+    """The functions to call before a fork, after it in the parent, and after it in the child.
 
-    `last` defers steps that rely on the other steps.
+    Handlers with `last` run after all others.
     """
 
     before: Callable[[], None]
@@ -57,10 +57,10 @@ L = TypeVar("L")
 
 
 class Forks:
-    """The locks of the process, for the time of a fork."""
+    """The locks and handlers of this process for forks."""
 
     def __init__(self) -> None:
-        """Start with nothing to keep."""
+        """Start without locks and handlers."""
         self._locks: dict[weakref.ref[Any], Rank] = {}
         self._tables: Callable[[], Sequence[Lock]] = tuple
         self._steps: list[ForkHandlers] = []
@@ -68,21 +68,21 @@ class Forks:
         self._missed: list[Any] = []
 
     def guard(self, lock: L, rank: Rank) -> L:
-        """Take `lock` before each fork as long as it lives; return it."""
+        """Acquire `lock` before each fork during its lifetime; return it."""
         self._locks[weakref.ref(lock, self._forget)] = rank
         return lock
 
     def guard_tables(self, locks: Callable[[], Sequence[Lock]]) -> None:
-        """Take the locks that `locks` returns, in their order, before each fork."""
+        """Acquire the locks that `locks` returns, in their order, before each fork."""
         self._tables = locks
 
     def add(self, step: ForkHandlers) -> None:
-        """Do `step` with each fork: before the locks are acquired, and after their release."""
+        """Add handlers: they run before the locks are acquired, and after their release."""
         self._steps.append(step)
         self._steps.sort(key=lambda added: added.last)
 
     def before(self) -> None:
-        """Take all locks, as far as they can be had."""
+        """Run the handlers and acquire all locks, except those that time out."""
         for step in self._steps:
             step.before()
         end = time.monotonic() + PATIENCE
@@ -91,14 +91,14 @@ class Forks:
             (self._held if had else self._missed).append(lock)
 
     def in_parent(self) -> None:
-        """Let the locks go."""
+        """Release the locks and run the handlers of the parent."""
         self._let_go()
         self._missed.clear()
         for step in self._steps:
             step.in_parent()
 
     def in_child(self) -> None:
-        """Release the locks, and repair the state that the other threads left."""
+        """Release the locks, reinitialise those that timed out, and run the child's handlers."""
         self._let_go()
         for lock in self._missed:
             lock._at_fork_reinit()  # noqa: SLF001  # pylint: disable=protected-access
@@ -107,7 +107,7 @@ class Forks:
             step.in_child()
 
     def _forget(self, gone: weakref.ref[Any]) -> None:
-        """Remove a lock that is no longer referenced; may run at any point."""
+        """Remove a garbage-collected lock; may be called at any point."""
         self._locks.pop(gone, None)
 
     def _let_go(self) -> None:
@@ -116,7 +116,7 @@ class Forks:
         self._held.clear()
 
     def _all_locks(self) -> list[Any]:
-        """Return the locks in the order in which the runtime takes them."""
+        """Return the locks in the order of acquisition."""
         known = list(self._locks.items())
         alive = [(rank, lock) for found, rank in known if (lock := found()) is not None]
         alive += [(Rank.TABLE, lock) for lock in self._tables()]
@@ -124,11 +124,11 @@ class Forks:
 
 
 FORKS = Forks()
-"""What this process does when it forks."""
+"""The fork handlers and locks of this process."""
 
 
 def nothing() -> None:
-    """Do nothing, as one part of a step."""
+    """Do nothing, as a fork handler."""
 
 
 if hasattr(os, "register_at_fork"):

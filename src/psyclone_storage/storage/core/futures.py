@@ -1,9 +1,8 @@
 """`Future`: the result of an asynchronous access or transfer; it executes nothing itself.
 
 One class serves the futures of `open` and `close` (ACC-20, ACC-22) and the tokens of asynchronous
-copies (HM-38). It is lighter than the one of the standard library: a future that is complete from
-the start allocates no lock, and one for a position in a lock queue can check for a
-deadlock before it blocks.
+copies (HM-38). It is lighter than that of the standard library: a future created as complete
+allocates no lock. A future for a queued lock request can check for a deadlock before it blocks.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.waiting import Waiters
 
 _LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
-"""Held for a few steps, in which objects may end that have futures of their own."""
+"""Protects short updates, which finalizers of other futures' owners may re-enter."""
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -28,8 +27,8 @@ U = TypeVar("U")
 class Future(Generic[T]):
     """A value that another thread will provide.
 
-    `before_wait`, if given, is called each time before a wait that would block; it may raise to
-    refuse the wait.
+    `before_wait`, if given, is called before each wait that would block; it may raise an error
+    instead.
     """
 
     __slots__ = (
@@ -43,7 +42,7 @@ class Future(Generic[T]):
     )
 
     def __init__(self, before_wait: Callable[[], Callable[[], None]] | None = None) -> None:
-        """Create a pending future; `before_wait` returns the function that ends the wait."""
+        """Create a pending future; `before_wait` returns a function to call after the wait."""
         self._value: T | None = None
         self._error: BaseException | None = None
         self._done = False
@@ -62,7 +61,7 @@ class Future(Generic[T]):
 
     @classmethod
     def failed(cls, error: BaseException) -> Future[T]:
-        """Return a future that already has failed."""
+        """Return a future that has already failed."""
         future: Future[T] = cls.__new__(cls)
         future._value = None
         future._error = error
@@ -84,17 +83,17 @@ class Future(Generic[T]):
     wait = result
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Wait for the end and return the error of a failure, None after a success."""
+        """Wait for completion; return the error of a failure, None after a success."""
         if not self._done:
             self._block(timeout)
         return self._error
 
     def then(self, callback: Callable[[Future[T]], None]) -> None:
-        """Call `callback` with this future when it is done, at once if it is.
+        """Call `callback` with this future when it is complete; immediately if it already is.
 
-        The future calls it once, except after an interrupt (Ctrl-C) of the calling thread, when it
-        calls it again. If it fails, the callbacks after it still run, and then the first failure is
-        raised where the future was resolved or failed.
+        The callback is called once, except after an interrupt (Ctrl-C) of the calling thread, when
+        it is repeated. If it fails, the remaining callbacks still run. The first failure is then
+        raised in the thread that completed the future.
         """
         if not self._done:
             with _LOCK:
@@ -104,11 +103,11 @@ class Future(Generic[T]):
         callback(self)
 
     def __await__(self) -> Generator[Any, None, T]:
-        """Wait in a coroutine of `asyncio`, while its loop goes on with others.
+        """Wait in a coroutine of `asyncio`; other coroutines of the loop continue.
 
-        Other coroutines of the loop may resolve this future: no search for deadlocks is made.
+        Other coroutines of the loop may resolve this future, so there is no deadlock check.
         """
-        # An awaiting caller runs a loop, so that the module is loaded; others need not import it.
+        # A caller that awaits runs an event loop, so asyncio is already loaded.
         loop = sys.modules["asyncio"].get_running_loop()
         ended = loop.create_future()
 
@@ -125,16 +124,16 @@ class Future(Generic[T]):
         return self.result()
 
     def begin_wait(self) -> Callable[[], None]:
-        """Check that waiting could ever end; return the function that ends the wait.
+        """Check that waiting can end; return a function to call after the wait.
 
-        Raises the error by which the creator of the future refuses the wait.
+        Raises the error with which the creator of the future rejects the wait.
         """
         if self._done or self._before_wait is None:
             return _nothing
         return self._before_wait()
 
     def map(self, function: Callable[[T], U]) -> Future[U]:
-        """Return the future of `function` of the value; `function` runs where this one resolves."""
+        """Return the future of `function(value)`; `function` runs in the resolving thread."""
         mapped: Future[U] = Future(self.begin_wait)
 
         def pass_on(done: Future[T]) -> None:
@@ -153,18 +152,18 @@ class Future(Generic[T]):
         return mapped
 
     def set_result(self, value: T) -> None:
-        """Resolve the future, unless it is complete already. Callbacks run in this thread."""
+        """Resolve the future, unless it is already complete; callbacks run in this thread."""
         self._end(value, None)
 
     def set_exception(self, error: BaseException) -> None:
-        """Fail the future, unless it is complete already: waiting threads get `error`."""
+        """Fail the future, unless it is already complete; waiting threads raise `error`."""
         self._end(None, error)
 
     def _end(self, value: T | None, error: BaseException | None) -> None:
-        """Complete the future and call all callbacks if this thread is the first to complete it.
+        """Complete the future; if this thread is the first to do so, call all callbacks.
 
-        No other thread calls the callbacks then. Therefore this function recovers from an interrupt
-        of this thread, which does not concern them.
+        No other thread will call the callbacks. Therefore an interrupt of this thread does not
+        prevent the remaining ones from being called.
         """
         failures: list[Exception] = []
         is_first = False
@@ -180,11 +179,11 @@ class Future(Generic[T]):
                 self._tell_the_rest()
             raise
         if failures:
-            # Taken out, so that the failure does not keep itself alive through these frames.
+            # `pop` avoids a reference cycle between the error and the frames in its traceback.
             raise failures.pop()
 
     def _tell(self, failures: list[Exception]) -> None:
-        """Call all callbacks, and wake waiting threads; put the first failure into `failures`."""
+        """Call all callbacks and wake waiting threads; append the first error to `failures`."""
         callbacks = self._callbacks
         try:
             while callbacks:
@@ -202,7 +201,7 @@ class Future(Generic[T]):
                 self._waiters.wake()
 
     def _tell_the_rest(self) -> None:
-        """Run the callbacks that an interrupt has left, ignoring their failures."""
+        """Call the remaining callbacks after an interrupt, ignoring their errors."""
         while self._callbacks:
             callback = self._callbacks.popleft()
             with suppress(BaseException):
@@ -229,7 +228,7 @@ SyncToken = Future
 
 
 def wait_all(futures: Iterable[Future[T]]) -> list[T]:
-    """Wait for all the futures and return their values; raise the first failure (ACC-20)."""
+    """Wait for all futures and return their values; raise the first failure (ACC-20)."""
     waited = list(futures)
     for future in waited:
         future.exception()
@@ -237,7 +236,7 @@ def wait_all(futures: Iterable[Future[T]]) -> list[T]:
 
 
 def forward(done: Future[T], future: Future[T]) -> None:
-    """Give `future` the value or the failure of `done`, which is done."""
+    """Complete `future` with the value or the failure of `done`, a complete future."""
     error = done.exception()
     if error is not None:
         future.set_exception(error)
@@ -248,7 +247,7 @@ def forward(done: Future[T], future: Future[T]) -> None:
 def all_of(futures: list[Future[None]]) -> Future[None]:
     """Return a future that resolves after all of `futures`, with the first failure among them.
 
-    Unlike `wait_all` this does not wait, so that a stream worker may call it.
+    Unlike `wait_all`, this function does not wait, so that a stream's worker thread may call it.
     """
     if not futures:
         return Future.completed(None)
@@ -258,7 +257,7 @@ def all_of(futures: list[Future[None]]) -> Future[None]:
     left = futures.copy()
 
     def one_less(_: Future[None]) -> None:
-        # Several threads may find nothing left: the first that forwards ends the promise.
+        # Several threads may find no future left: the first one completes `finished`.
         with _LOCK:
             while left and left[-1].done():
                 left.pop()
@@ -273,4 +272,4 @@ def all_of(futures: list[Future[None]]) -> Future[None]:
 
 
 def _nothing() -> None:
-    """End a wait that was not recorded."""
+    """Do nothing, after a wait that needed no check."""

@@ -1,4 +1,4 @@
-"""Hints about the placement of data; the buffer acts on them."""
+"""Hints about the placement of data in memory spaces."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from psyclone_storage.storage.core.spaces import MemorySpace
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """Expected use of the data.
+    """The expected use of the data.
 
-    - `read_mostly` (ACC-5): readers far outnumber writers, so that existing copies are brought up
-      to date as soon as a write is released.
-    - `preferred` (ACC-6): the spaces that must hold the point of truth, which they pull in when a
-      write elsewhere is released; several of them share the chunks out. Empty is unconstrained.
-    - `access_via` (ACC-7): the space that will read the data; it gets a copy when a write is
-      released.
-    - `pinned` (HM-80): the host replica lives in page-locked memory.
-    - `managed`: one replica in memory shared by host and devices (GDP-128).
-    - `first_touch` (HM-81): the space where the data are touched first; if it is a device, the host
+    - `read_mostly` (ACC-5): reads are much more frequent than writes; the end of a write updates
+      all existing copies.
+    - `preferred` (ACC-6): the spaces for the current values, to which they are transferred at the
+      end of a write elsewhere. Several spaces share the chunks; by default, there is no preference.
+    - `access_via` (ACC-7): a space that will read the data; it receives a copy at the end of a
+      write.
+    - `pinned` (HM-80): the host replica is in page-locked memory.
+    - `managed`: there is one replica, in memory shared by host and devices (GDP-128).
+    - `first_touch` (HM-81): the space where the data are used first; if it is a device, the host
       replica is page-locked.
-    - `host_follows_device`: the first use counts as the first touch, as HMemo has it (HM-81).
-    - `delayed`: nothing is allocated before the first access (spec 3A, field_api).
+    - `host_follows_device`: the first use counts as the first touch, as in HMemo (HM-81).
+    - `delayed`: no memory is allocated before the first access.
     """
 
     read_mostly: bool = False
@@ -37,7 +37,7 @@ class Hints:
     follows_writes: bool = field(init=False, repr=False, compare=False)
     """Whether the end of an access may start transfers."""
     begins_somewhere: bool = field(init=False, repr=False, compare=False)
-    """Whether a new buffer knows a place at once."""
+    """Whether a new buffer creates a replica immediately."""
 
     def __post_init__(self) -> None:
         """Derive the flags that each new buffer checks."""
@@ -64,7 +64,7 @@ class ReplicaOptions(Protocol):
 
     @property
     def init(self) -> Any:
-        """Return the initial value of elements that are not yet written, None for no value."""
+        """Return the initial value of elements that are not yet written; None for undefined."""
 
     @property
     def alignment(self) -> int:

@@ -1,4 +1,4 @@
-"""Write-back of values to host memory that the user owns; it never waits."""
+"""Write-back of values to user-owned host memory when its use ends; it never waits."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ if TYPE_CHECKING:
 
 
 def write_back(buffer: CoherentBuffer) -> None:
-    """Write the values back to host memory that the user owns, when its use ends.
+    """Write the values back to user-owned host memory, when its use ends.
 
-    This runs at the end of an object or of the program, where waiting is impossible: values that
-    are unavailable then are lost, with a `RuntimeWarning`, and at exit with an exit status.
+    This runs when an object is destroyed or the program ends, where waiting is impossible. Values
+    that are unavailable then are lost, with a `RuntimeWarning`; at program exit, the exit status
+    also reports the failure.
     """
     failure: BaseException | None = buffer.poisoned
     if failure is None:
         try:
             buffer.acquire(host_space(), AccessMode.READ, Policy.RAISE).release()
         except (AccessConflictError, PoisonedDataError) as error:
-            # That a task has failed may be known only now.
+            # The failure of a task may be detected only now.
             failure = buffer.poisoned or error
         except BaseException:
             fail_at_end()

@@ -1,4 +1,4 @@
-"""`Incarnation`: one replica of a buffer (HData of HMemo), without any state about its validity."""
+"""`Incarnation`: one replica of a buffer (HMemo: HData), without its validity."""
 
 from __future__ import annotations
 
@@ -41,12 +41,15 @@ class Incarnation(Replica):
 
     @property
     def writable(self) -> bool:
-        """Return whether values can be written, in memory that is there or in new memory."""
+        """Return whether the memory is writable; true if no memory is allocated yet."""
         return self.allocation is None or self.allocation.writable
 
     @property
     def unsettled(self) -> bool:
-        """Return whether a device may still use the memory, even if the memory cannot track it."""
+        """Return whether a device may still use the memory.
+
+        This is always true for memories with a current device, which do not track all work.
+        """
         held = self.allocation
         if held is None:
             return False
@@ -55,7 +58,7 @@ class Incarnation(Replica):
 
     @property
     def failed(self) -> bool:
-        """Return whether work has failed that was to write to the memory."""
+        """Return whether failed work was to write to the memory."""
         return self.allocation is not None and bool(self.allocation.failures)
 
     def allocation_there(self) -> Allocation:
@@ -73,9 +76,10 @@ class Incarnation(Replica):
 
 
 def allocated(memory: Memory, nbytes: int, options: ReplicaOptions) -> Allocation:
-    """Return new memory. Raises `MemoryExhaustedError` if there is too little.
+    """Return new memory; raise `MemoryExhaustedError` if there is too little.
 
-    Errors of the underlying libraries have many types, and no label.
+    This replaces the various errors of the underlying libraries by one with the label of the
+    buffer.
     """
     try:
         allocation = memory.allocate(nbytes, options.alignment)
@@ -86,15 +90,15 @@ def allocated(memory: Memory, nbytes: int, options: ReplicaOptions) -> Allocatio
 
 
 def move_values(memory: Memory, new: Allocation, old: Allocation, nbytes: int) -> None:
-    """Copy the first bytes to other memory, after the work of this thread within an access.
+    """Copy the first `nbytes` bytes to other memory, after this thread's work in its access.
 
-    Raises `PoisonedDataError` if work that was to write them has failed.
+    Raises `PoisonedDataError` if the work that computes these bytes has failed.
     """
     memory.note_use(old, wrote=True)
     try:
         memory.memcpy_from(new, old, (0, nbytes))
     except BaseException as error:
-        # After an interrupt the copy may still run: later work comes after it.
+        # After an interrupt, the copy may still run: later work must wait for it.
         memory.follow(old, writes=True)
         if not any(failure.error is error for failure in old.failures):
             raise
@@ -106,22 +110,22 @@ def move_values(memory: Memory, new: Allocation, old: Allocation, nbytes: int) -
 
 
 class ReplicaPlace:
-    """A factory of replicas for new buffers: each gets its own replica there, with memory.
+    """A factory of replicas in one memory space, each with new memory, for new buffers.
 
-    `spaces` are those that the replica serves.
+    `spaces` are the requested spaces that such a replica serves.
     """
 
     __slots__ = ("spaces", "has_current", "_like", "_pool")
 
     def __init__(self, space: MemorySpace, memory: Memory) -> None:
-        """Create the factory for replicas at `space`, the space of `memory`."""
+        """Create the factory for replicas in `space`, the space of `memory`."""
         self.spaces = (space, None) if space is host_space() else (space,)
         self.has_current = memory.has_current
         self._like = Incarnation(memory)
         self._pool = memory.plain_pool
 
     def begin(self, nbytes: int, options: ReplicaOptions) -> Incarnation:
-        """Return a new replica with `nbytes` bytes. Raises `MemoryExhaustedError`."""
+        """Return a new replica with `nbytes` bytes; may raise `MemoryExhaustedError`."""
         like, pool = self._like, self._pool
         if pool is None:
             made: Incarnation = like.beside(allocated(like.memory, nbytes, options))
@@ -136,7 +140,7 @@ class ReplicaPlace:
 def _too_little(
     space: MemorySpace, nbytes: int, label: str, error: BaseException
 ) -> MemoryExhaustedError:
-    """Return the error that reports insufficient memory."""
+    """Return the error for insufficient memory."""
     name = f'"{label}"' if label else "A buffer without a label"
     return MemoryExhaustedError(
         f"{name} needs {nbytes} B at {space.tag}, which are not to be had ({error}): free some "
@@ -145,9 +149,9 @@ def _too_little(
 
 
 class IncarnationState(NamedTuple):
-    """A report on one replica: the row that HMemo's tables show, with more detail.
+    """The state of one replica, as in HMemo's tables, with more detail.
 
-    `valid` is true if all chunks are valid; `freshness` is that of each chunk.
+    `valid` is true if all chunks are valid; `freshness` contains the state of each chunk.
     """
 
     space: MemorySpace
@@ -159,7 +163,7 @@ class IncarnationState(NamedTuple):
 
 
 def state_of(replica: Incarnation, validity: Validity, pending: bool) -> IncarnationState:
-    """Return the report on one replica; `pending` means that a transfer to it is in progress."""
+    """Return the state of one replica; `pending` means that a transfer to it is in progress."""
     return IncarnationState(
         replica.space,
         replica.allocation.pointer if replica.allocation is not None else 0,
@@ -171,11 +175,11 @@ def state_of(replica: Incarnation, validity: Validity, pending: bool) -> Incarna
 
 
 _NO_ROOM = (MemoryError, OverflowError, OSError)
-"""What the libraries below raise where there is too little memory."""
+"""The errors of the underlying libraries for insufficient memory."""
 
 
 def wait_for_streams(replicas: Iterable[Incarnation], moves: Iterable[Future[None]]) -> None:
-    """Wait for transfers, and for one that an interrupt may have submitted without a future."""
+    """Wait for `moves`, and for transfers without a future that an interrupt may have left."""
     for move in moves:
         move.exception()
     for replica in replicas:
@@ -184,7 +188,7 @@ def wait_for_streams(replicas: Iterable[Incarnation], moves: Iterable[Future[Non
 
 
 def settle(replicas: Iterable[Incarnation]) -> None:
-    """Let the host wait for all that devices still do to the memory of some replicas."""
+    """Wait for all device work on the memory of `replicas`."""
     for replica in replicas:
         if replica.allocation is not None:
             replica.memory.settle(replica.allocation, writes=True)

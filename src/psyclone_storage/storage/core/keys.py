@@ -1,4 +1,4 @@
-"""Selection by NumPy index keys, without any array and independent of the indexed object."""
+"""NumPy index keys: classification and the shape of the selection, without the indexed array."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ def is_basic(key: Any) -> bool:
 
 
 def is_element(key: Any, ndim: int) -> bool:
-    """Return whether the basic `key` names one element: one integer per dimension."""
+    """Return whether the basic `key` selects one element: one integer per dimension."""
     parts = key if isinstance(key, tuple) else (key,)
     return len(parts) == ndim and all(isinstance(part, INTEGERS) for part in parts)
 
 
 def with_ellipsis(key: Any) -> Any:
-    """Return the basic `key` with an Ellipsis, with which NumPy gives a view and never a number."""
+    """Return the basic `key` with an Ellipsis, so that NumPy returns a view and never a scalar."""
     if not isinstance(key, tuple):
         return key if key is Ellipsis else (key, ...)
     return key if Ellipsis in key else (*key, ...)
 
 
 def view_key(region: Any) -> Any:
-    """Return the key of a region, with which NumPy gives a view.
+    """Return the key of a region with an Ellipsis, so that NumPy returns a view.
 
-    Raises `TypeError` for a key that would give a copy.
+    Raises `TypeError` for a key that selects a copy.
     """
     if not is_basic(region):
         raise TypeError(
@@ -44,7 +44,7 @@ def view_key(region: Any) -> Any:
 
 
 def is_everything(key: Any) -> bool:
-    """Return whether `key` selects all elements, in their own shape."""
+    """Return whether `key` selects all elements and preserves the shape."""
     parts = key if isinstance(key, tuple) else (key,)
     return all(part is Ellipsis or part == slice(None) for part in parts if _is_span(part)) and all(
         _is_span(part) for part in parts
@@ -56,7 +56,7 @@ def _is_span(part: Any) -> bool:
 
 
 def selected_by(key: Any, shape: Shape) -> Shape:
-    """Return the shape of the selection. Raises `IndexError` as an array of `shape` does."""
+    """Return the shape of the selection; raise `IndexError` as an array of `shape` would."""
     return tuple(np.broadcast_to(_ANYTHING, shape)[key].shape)
 
 

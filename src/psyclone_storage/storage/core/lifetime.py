@@ -1,15 +1,15 @@
-"""Ends of objects, accesses, processes and programs.
+"""Pins, destroyed access objects, orphaned accesses after a fork, and failures at exit.
 
-- `ExportPin` keeps memory in place for exported objects.
-- `DROPPED` ends accesses whose objects were dropped where no release is possible: the garbage
-  collector may delete an object at any point, even while its thread holds the very lock that the
-  release needs. Such releases are recorded without any lock. The next thread that is about to wait
-  for an access performs them, or a separate thread does for threads that wait already.
+- `ExportPin` prevents memory with exported arrays from being moved.
+- `DROPPED` ends accesses whose objects were destroyed where no release is possible: the garbage
+  collector may destroy an object at any point, even while its thread holds the lock that the
+  release needs. Such releases are recorded without a lock. The next thread that is about to wait
+  for an access executes them; a background thread does so for threads that are already waiting.
 - `BUFFERS` ends, in a forked child, the accesses and transfers of threads that do not exist there.
-- `fail_at_end` sets the exit status of a program whose deferred work failed at exit to 120, which
-  Python uses for output that it cannot flush. It replaces any other status, because Python does not
-  pass the status to exit handlers. A program that an interrupt (Ctrl-C) ends still ends by that
-  signal. Processes that end by `os._exit` run none of this.
+- `fail_at_end` sets the exit status to 120 if deferred work failed at exit; Python uses this status
+  for output that it cannot flush. It replaces any other status, because Python does not pass the
+  status to exit handlers. A program terminated by an interrupt (Ctrl-C) still ends by that signal.
+  Processes that end with `os._exit` run none of this.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from psyclone_storage.storage.core.native import Hold, register
 
 
 class ExportPin(Hold):
-    """A hold on the memory of a buffer, until `release` or until the pin is not referenced."""
+    """A pin on the memory of a buffer, until `release` or until the pin is destroyed."""
 
     __slots__ = ("__weakref__",)
 
@@ -45,10 +45,10 @@ register(pin=ExportPin)
 
 
 class _StreamOfFailure:
-    """The error output of a program that has failed at its end, which Python cannot empty."""
+    """A wrapper of `sys.stderr` whose final flush fails, so that Python exits with status 120."""
 
     def __init__(self, stream: TextIO | None) -> None:
-        """Wrap a stream; without one, discard all output."""
+        """Wrap `stream`; without a stream, discard all output."""
         self._stream = io.StringIO() if stream is None or _is_closed(stream) else stream
 
     def __getattr__(self, name: str) -> Any:
@@ -57,14 +57,14 @@ class _StreamOfFailure:
 
     @property
     def closed(self) -> bool:
-        """Return whether the stream is closed; False for the interpreter at exit.
+        """Return whether the stream is closed; always False during interpreter shutdown.
 
         The interpreter does not flush closed streams.
         """
         return _is_closed(self._stream) and not sys.is_finalizing()
 
     def flush(self) -> None:
-        """Flush the stream; fail when the interpreter itself calls this, after all other code."""
+        """Flush the stream; raise an error if the interpreter calls this during shutdown."""
         if not _is_closed(self._stream):
             self._stream.flush()
         if sys.is_finalizing():
@@ -72,7 +72,7 @@ class _StreamOfFailure:
 
 
 def fail_at_end() -> None:
-    """Let a program that ends have the exit status 120; do nothing while it goes on."""
+    """Set the exit status to 120 if the program is exiting; otherwise do nothing."""
     stream = getattr(sys, "stderr", None)
     if threading.main_thread().is_alive() or isinstance(stream, _StreamOfFailure):
         return
@@ -84,29 +84,29 @@ def _is_closed(stream: TextIO) -> bool:
 
 
 class DroppedAccesses:
-    """The pending calls that end accesses, until a thread makes them."""
+    """A queue of calls that end accesses of destroyed objects."""
 
     __slots__ = ("_calls", "_wake", "_thread", "_lock", "_busy")
 
     def __init__(self) -> None:
-        """Start without noted calls."""
+        """Start without calls."""
         self._calls: deque[Callable[[], object]] = deque()
         self._lock = FORKS.guard(threading.RLock(), Rank.FIRST_USE)
         self.restart()
 
     def restart(self) -> None:
-        """Continue without a thread, as in the child of a fork; pending calls stay recorded."""
+        """Continue without a background thread after a fork; recorded calls remain."""
         self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._busy = False
 
     def note(self, call: Callable[[], object]) -> None:
-        """Have `call` made soon; may be called in the middle of anything."""
+        """Record `call` for execution; may be called at any point."""
         self._calls.append(call)
         self._wake.put(None)
 
     def end_all(self) -> None:
-        """Make the calls that are noted, and see to it that later ones are made."""
+        """Execute the recorded calls, and start the background thread that executes later ones."""
         if self._thread is None and not sys.is_finalizing():
             self._watch()
         if self._calls or self._busy:
@@ -140,36 +140,36 @@ class DroppedAccesses:
 
 
 DROPPED = DroppedAccesses()
-"""The dropped accesses of this process."""
+"""The recorded calls of this process."""
 
 FORKS.add(ForkHandlers(nothing, nothing, DROPPED.restart))
 
 
 @runtime_checkable
 class ThreadOfWork(Protocol):
-    """An owner of accesses that a thread works for."""
+    """An owner of accesses that is not a thread, but has a thread that works for it."""
 
     @property
     def thread(self) -> int | None:
-        """Return the number of the thread, None before it exists."""
+        """Return the identifier of the thread, None before it exists."""
 
 
 class KnownBuffers:
-    """All buffers, as long as they live."""
+    """All existing buffers."""
 
     def __init__(self) -> None:
-        """Start with none."""
+        """Start without buffers."""
         self._known: list[ref[Any]] = []
         self._enough = 1024
 
     def note(self, buffer: Any) -> None:
-        """Know one more buffer."""
+        """Add a buffer."""
         self._known.append(ref(buffer))
         if len(self._known) > self._enough:
             self.forget()
 
     def forget(self) -> None:
-        """Remove the buffers that are gone; buffers that are added meanwhile come after them."""
+        """Remove destroyed buffers; buffers that other threads add meanwhile are preserved."""
         seen = len(self._known)
         alive = [known for known in self._known[:seen] if known() is not None]
         self._enough = max(1024, 2 * len(alive))
@@ -180,13 +180,13 @@ class KnownBuffers:
         return [buffer for known in tuple(self._known) if (buffer := known()) is not None]
 
     def locks(self) -> Sequence[Any]:
-        """Return the locks of all tables, in the order in which several are taken."""
+        """Return the locks of all lock tables, in the order of acquisition."""
         self.forget()
         tables = {id(buffer.table): buffer.table for buffer in self.alive()}
         return [tables[key].lock for key in sorted(tables)]
 
     def end_orphans(self) -> None:
-        """End all work that threads began that do not exist in this process."""
+        """End all accesses and transfers of threads that do not exist in this process."""
         for buffer in self.alive():
             _end_accesses(buffer)
             gone = StorageError(f'Who was bringing "{buffer.label}" is not in this process.')
@@ -203,12 +203,12 @@ FORKS.add(ForkHandlers(nothing, nothing, BUFFERS.end_orphans, last=True))
 def _end_accesses(buffer: Any) -> None:
     table = buffer.table
     for turn in tuple(table.queue or ()):
-        # A request in advance that ends by itself is useful whichever thread made it.
+        # A prefetch ends without its thread, and remains useful.
         claim = turn.claim
         if _is_orphan(claim) and not (claim.in_flight and isinstance(claim.owner, int)):
             turn.group.give_up()
     for claim in tuple(table.holders):
-        # Work on streams has ended by now.
+        # Work on streams has already ended.
         if _is_orphan(claim):
             if claim.mode.writes:
                 gone = StorageError("The process was forked while another thread was writing.")
@@ -217,9 +217,9 @@ def _end_accesses(buffer: Any) -> None:
 
 
 def _is_orphan(claim: Any) -> bool:
-    """Return whether the claim is of a thread that is not there; threads go by their numbers.
+    """Return whether the owner's thread does not exist in this process.
 
-    An owner that is no thread says which one works for it (`ThreadOfWork`).
+    For an owner that is not a thread, `ThreadOfWork.thread` identifies its thread.
     """
     owner: Hashable | ThreadOfWork = claim.owner
     thread = owner.thread if isinstance(owner, ThreadOfWork) else owner

@@ -1,18 +1,18 @@
-"""Lock table of a buffer: the accesses in progress and in line; it does not track valid values.
+"""Lock table of a buffer: the active and the waiting accesses.
 
-There is one lock table per buffer, shared by all faces; faces differ only in their
-policy for conflicts (spec 2B.1): `RAISE` (HMemo) raises, `WAIT` (the accessors) waits in line,
-`AUTO` (GDP-3 storages) waits for other threads and raises only for accesses of the same thread. The
-table detects a wait that could never end before it begins, by following the wait-for graph, and
-raises `AccessDeadlockError`.
+There is one lock table per buffer, shared by all facades; facades differ only in their policy for
+conflicts: `RAISE` (HMemo) raises an error, `WAIT` (the accessors) waits in a queue, `AUTO` (GDP-3
+storages) waits for other threads and raises an error only for accesses of the same thread. Before a
+wait begins, the table follows the wait-for graph, and raises `AccessDeadlockError` if the wait
+could never end.
 
-Accesses that are requested together enter all queues together, at one moment: no two calls with
-several arguments can deadlock each other, whatever the order of their arguments.
+Accesses that are requested together enter all queues in one atomic step. Therefore two calls with
+several arguments cannot deadlock each other, whatever the order of their arguments.
 
 Two accesses conflict if they overlap, one of them writes, and they belong to different owners or
-different replicas. In the same thread at the same replica, a write after a read is no
-conflict (HM-70), a read after a write is one (HM-67), except under `AUTO`, where it is
-just an alias.
+different replicas. In the same thread at the same replica, a write after a read is no conflict
+(HM-70), but a read after a write is one (HM-67), except under `AUTO`, where it is treated as an
+alias.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from psyclone_storage.storage.core.waiting import WAITS, check_others_go_on, con
 
 
 class AccessMode(Enum):
-    """Kind of an access; `RDONLY`, `WRONLY` and `RDWR` are aliases.
+    """The mode of an access; `RDONLY`, `WRONLY` and `RDWR` are aliases.
 
-    `WRITE_ONLY` promises to write all elements of its region: nothing is copied in.
+    With `WRITE_ONLY`, the caller must write all elements of the region; no values are transferred.
     """
 
     READ = "read"
@@ -50,15 +50,15 @@ class AccessMode(Enum):
     writes: bool
 
     def __init__(self, text: str) -> None:
-        """Derive the flags that the lock table needs."""
+        """Set the flags that the lock table needs."""
         self.reads = text != "write-only"
         self.writes = text != "read"
 
 
 def mode_of(word: AccessMode | str) -> AccessMode:
-    """Return the mode that `word` names, a mode or one of `MODE_WORDS`.
+    """Return the mode with the name `word`, one of `MODE_WORDS`; return a mode unchanged.
 
-    Raises `ValueError` for any other word, `TypeError` for other types.
+    Raises `ValueError` for any other name, `TypeError` for other types.
     """
     if isinstance(word, AccessMode):
         return word
@@ -82,11 +82,11 @@ MODE_WORDS = {
     "write": AccessMode.READ_WRITE,
     "RDWR": AccessMode.READ_WRITE,
 }
-"""The names of the modes, in the words of all origins; every door takes all of them."""
+"""The names of the modes in all APIs; every facade accepts all of them."""
 
 
 class Policy(Enum):
-    """Reaction to a conflict."""
+    """The reaction to a conflict."""
 
     AUTO = "auto"
     WAIT = "wait"
@@ -96,15 +96,15 @@ class Policy(Enum):
 register(read=AccessMode.READ, read_write=AccessMode.READ_WRITE, auto=Policy.AUTO)
 
 Pairs: TypeAlias = "Sequence[tuple[LockTable, Claim]]"
-"""Claims, each with the table that it is made at."""
+"""Claims, each with its lock table."""
 
 
 class Claim(AccessFields):
     """State of an access in the lock table.
 
-    `replica` is any object that identifies the memory used, `chunks` the range of chunks. An access
-    that is `in_flight` ends by itself, with the device task that it belongs to. `active` is true
-    while it is granted and not yet released; `turn` is its place in line, if it ever had one.
+    `replica` identifies the memory used, `chunks` the range of chunks. An `in_flight` access ends
+    with the device task to which it belongs. `active` is true while the access is granted and not
+    yet released; `turn` is its queue entry, if it is waiting.
     """
 
     __slots__ = ()
@@ -117,26 +117,26 @@ class Claim(AccessFields):
     turn: Turn | None
 
     def describe(self) -> str:
-        """Return the subject of an error message."""
+        """Return a description of the access, used as the subject of an error message."""
         return f"A {self.mode.value} access at {self.space.tag}"
 
     def drop(self) -> None:
-        """End the access: its owner is gone."""
+        """End the access, whose owner was destroyed."""
         raise NotImplementedError
 
 
 class Group:
-    """The claims that were requested together, and that are useful only together.
+    """A group of accesses that are requested and granted together.
 
-    All of them enter the queues at one moment (`hold_all`, `queue_all`), so that two groups are in
-    the same order at every table that both need, and all of them are granted at one moment: a group
-    that waits holds nothing, so that only the groups after it in line wait for it.
+    All of them enter the queues in one atomic step (`hold_all`, `queue_all`), so that two groups
+    have the same order in every table that both need. All of them are also granted in one step: a
+    waiting group holds nothing, so that only later groups in a queue wait for it.
     """
 
     __slots__ = ("pairs", "_granted", "_waiting", "_given_up", "_granter", "_is_complete")
 
     def __init__(self, pairs: Pairs, granted: Callable[[], None]) -> None:
-        """Join the claims of `pairs`; `granted` is called once, when all of them are."""
+        """Create a group of the claims in `pairs`; call `granted` once, when all are granted."""
         self.pairs = pairs
         self._granted = granted
         self._waiting = True
@@ -145,18 +145,19 @@ class Group:
         self._is_complete = False
 
     def line_up(self, *, checked: bool) -> None:
-        """Grant all claims, or put all of them in line.
+        """Grant all claims, or put all of them in their queues.
 
-        With `checked`, a conflict that a policy does not wait for raises `AccessConflictError`, and
-        leaves everything as it was.
+        With `checked`, a conflict for which a policy does not allow waiting raises
+        `AccessConflictError`, and changes nothing.
         """
         if _all_locked(self.pairs, lambda: self._take_all(checked)):
             self._finish()
 
     def try_grant(self) -> None:
-        """Grant all claims, which are in line, if nothing blocks any of them.
+        """Grant all queued claims if nothing blocks any of them.
 
-        The thread that grants need not be the one that waits: its interrupt does not affect others.
+        The granting thread may differ from the waiting one: an interrupt of the former must not
+        affect the latter.
         """
         granter = object()
         try:
@@ -169,14 +170,14 @@ class Group:
             raise
 
     def go_ahead(self) -> None:
-        """Overtake the claims in line, because they wait for the owner of these claims."""
+        """Move these claims to the front, because the queued claims wait for their owner."""
         _all_locked(self.pairs, self._put_first)
         self.try_grant()
 
     def give_up(self) -> bool:
-        """Leave the queues; return False if the claims are granted already.
+        """Leave the queues; return False if the claims are already granted.
 
-        After an interrupt this can be done once more.
+        This may be repeated after an interrupt.
         """
         if not _all_locked(self.pairs, self._stop_and_give_up):
             return False
@@ -186,14 +187,14 @@ class Group:
         return True
 
     def abandon(self) -> None:
-        """Take all claims back after an interrupt, granted or not."""
+        """Remove all claims after an interrupt, granted or not."""
         self._waiting = False
         self._granted = _nothing
         for table, claim in self.pairs:
             table.retract(claim)
 
     def _take_all(self, checked: bool) -> bool:
-        """Grant all claims and return True, else queue them; the tables are locked."""
+        """Grant all claims and return True, or queue all of them; the tables are locked."""
         passes = {id(table): table.holds(claim.owner) for table, claim in self.pairs}
         for table, claim in self.pairs:
             if not table.grant_if_free(Turn(table, claim, self), passes[id(table)]):
@@ -202,14 +203,14 @@ class Group:
         return self._stop_waiting()
 
     def _take_all_in_line(self, granter: object) -> bool:
-        """Grant all claims, which are in line, if possible; the tables are locked."""
+        """Grant all queued claims if possible; the tables are locked."""
         if not self._waiting or any(table.blockers(claim) for table, claim in self.pairs):
             return False
         self._granter, self._waiting = granter, False
         return self._grant_all()
 
     def _grant_all(self) -> bool:
-        """Grant the remaining claims, irrevocably; the tables are locked."""
+        """Grant the remaining claims irrevocably; the tables are locked."""
         if not self._is_complete:
             for table, claim in self.pairs:
                 table.grant_in_line(claim)
@@ -222,18 +223,18 @@ class Group:
         return self._waiting
 
     def _stop_waiting(self) -> bool:
-        """Record that no thread waits any more; return whether one waited before."""
+        """Record that no thread waits for the group; return whether one did."""
         waiting, self._waiting = self._waiting, False
         return waiting
 
     def _stop_and_give_up(self) -> bool:
-        """Record that the claims are not needed any more, unless they are granted."""
+        """Record that the claims are no longer needed; return False if they are granted."""
         self._given_up = self._given_up or self._waiting
         self._waiting = False
         return self._given_up
 
     def _queue(self, checked: bool) -> None:
-        """Put all claims in line; undo that, and raise, if one is not to wait."""
+        """Queue all claims; if a policy does not allow one to wait, undo that and raise."""
         for table, claim in self.pairs:
             table.take_back(claim)
         for done, (table, claim) in enumerate(self.pairs):
@@ -245,13 +246,13 @@ class Group:
                 raise AccessConflictError(conflict_text(claim, refused))
 
     def _finish(self) -> None:
-        """Report that all claims are granted, perhaps twice; this wakes the waiting thread."""
+        """Call the callback for granted claims, which wakes the waiting thread; may be repeated."""
         self._granted()
         self._granted = _nothing
 
 
 class Turn:
-    """A claim's place in the line of a table."""
+    """The entry of a claim in the queue of a table."""
 
     __slots__ = ("table", "claim", "group")
 
@@ -263,10 +264,10 @@ class Turn:
 
 
 class LockTable(Validity):
-    """The accesses that hold a buffer and those that wait for it, first come first served.
+    """The active and waiting accesses of a buffer, in first-come-first-served order.
 
-    `lock` guards the table and the validity masks of its buffer. `writers` is the number of holders
-    that write.
+    `lock` guards the table and the validity masks of the buffer. `writers` is the number of active
+    accesses that write.
     """
 
     __slots__ = ()
@@ -275,7 +276,7 @@ class LockTable(Validity):
     queue: deque[Turn] | None
 
     def try_acquire(self, claim: Claim) -> bool:
-        """Grant `claim` if no other claim, held or in line, could conflict with it."""
+        """Grant `claim` if no active or waiting claim could conflict with it; else return False."""
         try:
             with self.lock:
                 writes = claim.mode.writes
@@ -298,7 +299,7 @@ class LockTable(Validity):
             hold_all(((self, claim),))
 
     def release(self, claim: Claim) -> None:
-        """End `claim` and grant those that waited for it."""
+        """End `claim` and grant the claims that it blocked."""
         if self.try_drop(claim):
             return
         with self.lock:
@@ -310,7 +311,7 @@ class LockTable(Validity):
             group.try_grant()
 
     def retract(self, claim: Claim) -> None:
-        """Retract `claim` after an interrupt, which may have come inside any of these methods."""
+        """Remove `claim` after an interrupt, which may have come inside any of these methods."""
         with self.lock:
             self.holders[:] = [held for held in self.holders if held is not claim]
             self.writers = sum(held.mode.writes for held in self.holders)
@@ -322,16 +323,17 @@ class LockTable(Validity):
             group.try_grant()
 
     def end_lost(self) -> None:
-        """End the accesses that are no longer referenced, as if their objects had been dropped.
+        """End accesses without references, as if their objects had been destroyed.
 
-        An interrupt between two steps of Python may lose an access before its caller receives it.
+        An interrupt between two bytecode instructions may lose an access before its caller receives
+        it.
         """
         for position in reversed(range(len(self.holders))):
             if _is_lost(self.holders, position):
                 self.holders[position].drop()
 
     def leave(self, claim: Claim) -> None:
-        """End `claim`, or take it out of the line, and grant those that waited for it."""
+        """End `claim` or remove it from the queue, and grant the claims that it blocked."""
         with self.lock:
             self.take_back(claim)
             free = self._free_groups()
@@ -339,9 +341,9 @@ class LockTable(Validity):
             group.try_grant()
 
     def seen_in_line(self, claim: Claim) -> tuple[list[Claim], list[Claim]]:
-        """Return the holders, and those before it in line, that `claim` waits for at this moment.
+        """Return the active and the earlier waiting claims that currently block `claim`.
 
-        There are none of either if it is not in line itself.
+        Both lists are empty if `claim` is not waiting.
         """
         with self.lock:
             if claim.active or claim.turn is None:
@@ -350,7 +352,7 @@ class LockTable(Validity):
             return [b for b in blocking if b.active], [b for b in blocking if not b.active]
 
     def blockers(self, claim: Claim) -> list[Claim]:
-        """Return the claims that `claim` waits for: holders, and earlier ones; under the lock."""
+        """Return the active and earlier waiting claims that block `claim`; the table is locked."""
         blocking = [held for held in self.holders if _conflict(claim, held)]
         for turn in self.queue or ():
             if turn.claim is claim:
@@ -360,13 +362,14 @@ class LockTable(Validity):
         return blocking
 
     def holds(self, owner: Hashable) -> bool:
-        """Return whether `owner` holds a claim: it may pass the line, whose head waits for it."""
+        """Return whether `owner` has an active claim; it may then pass the queue."""
         return any(held.owner == owner for held in self.holders)
 
     def grant_if_free(self, turn: Turn, passes: bool) -> bool:
         """Grant the claim of `turn` and return True if nothing blocks it; the table is locked.
 
-        `passes` means that its owner held a claim here before the request.
+        `passes` means that its owner already had an active claim here; such an owner may pass the
+        queue.
         """
         claim = turn.claim
         claim.turn = turn
@@ -379,26 +382,26 @@ class LockTable(Validity):
         return free
 
     def grant_in_line(self, claim: Claim) -> None:
-        """Grant a claim that is in line; the table is locked."""
+        """Grant a queued claim; the table is locked."""
         self._remove(claim)
         self._grant(claim)
 
     def put_last(self, turn: Turn) -> None:
-        """Put a claim at the end of the line; the table is locked."""
+        """Append a claim to the queue; the table is locked."""
         turn.claim.turn = turn
         if self.queue is None:
             self.queue = deque()
         self.queue.append(turn)
 
     def put_first(self, claim: Claim) -> None:
-        """Move a claim that is in line to its front; the table is locked."""
+        """Move a queued claim to the front of the queue; the table is locked."""
         turn = claim.turn
         if turn is not None and self.queue is not None:
             self._remove(claim)
             self.queue.appendleft(turn)
 
     def take_back(self, claim: Claim) -> None:
-        """End a claim that no code has used yet, granted or in line; the table is locked."""
+        """Remove a claim that no code has used yet, granted or queued; the table is locked."""
         if claim.active:
             self.drop(claim)
         else:
@@ -414,19 +417,19 @@ class LockTable(Validity):
             self.holders.append(claim)
         self.writers = sum(held.mode.writes for held in self.holders)
         claim.active = True
-        claim.turn = None  # which refers back to the claim: one without a user must be found
+        claim.turn = None  # breaks a reference cycle, so that `end_lost` finds unused claims
 
     def _free_groups(self) -> list[Group]:
-        """Return, in their order, the groups in line of which a claim has nothing in its way."""
+        """Return the groups that have a queued claim without blockers, in queue order."""
         free = [turn.group for turn in self.queue or () if not self.blockers(turn.claim)]
         return list(dict.fromkeys(free))
 
 
 def hold_all(pairs: Pairs) -> None:
-    """Grant all the claims, each at its table, after a wait if their policies allow one.
+    """Grant all claims, each at its table; wait if their policies allow it.
 
-    They get in line at one moment, and nothing is held when this raises `AccessConflictError` or
-    `AccessDeadlockError`.
+    They are queued in one atomic step. If this raises `AccessConflictError` or
+    `AccessDeadlockError`, no claim is granted.
     """
     for table, _ in pairs:
         table.end_lost()
@@ -451,7 +454,7 @@ def hold_all(pairs: Pairs) -> None:
 
 
 def _wait(group: Group, waiter: Hashable, granted: threading.Lock) -> None:
-    """Wait until `granted` is released, which means that the claims of `group` are granted."""
+    """Wait until `granted` is released, that is, until the claims of `group` are granted."""
     try:
         end_wait = begin_wait(group, waiter)
     except AccessDeadlockError:
@@ -465,9 +468,9 @@ def _wait(group: Group, waiter: Hashable, granted: threading.Lock) -> None:
 
 
 def queue_all(pairs: Pairs, granted: Callable[[], None]) -> Group:
-    """Get in line with all the claims at one moment; call `granted` when all are granted.
+    """Queue all claims in one atomic step; call `granted` when all are granted.
 
-    That may be at once, in this thread. The group that is returned can be given up until then.
+    The call may come immediately, in this thread. Until then, the returned group can be cancelled.
     """
     group = Group(pairs, granted)
     try:
@@ -479,7 +482,7 @@ def queue_all(pairs: Pairs, granted: Callable[[], None]) -> Group:
 
 
 def queue_group(group: Group) -> None:
-    """Get in line with the claims of a group, whose caller takes them back if this fails."""
+    """Queue the claims of a group; if this fails, the caller must call `Group.abandon`."""
     for table, _ in group.pairs:
         table.end_lost()
     DROPPED.end_all()
@@ -487,10 +490,10 @@ def queue_group(group: Group) -> None:
 
 
 def begin_wait(group: Group, waiter: Hashable) -> Callable[[], None]:
-    """Record that `waiter` is about to wait for the claims of `group`; return the undo function.
+    """Record that `waiter` waits for the claims of `group`; return the undo function.
 
-    If the claims in line could not proceed before the waiter does, it overtakes them. Raises
-    `AccessDeadlockError` if the wait could not end then either.
+    If claims ahead in the queue cannot proceed before the waiter does, it overtakes them. Raises
+    `AccessDeadlockError` if the wait still could not end.
     """
     try:
         return WAITS.begin(group.pairs, waiter)
@@ -500,13 +503,13 @@ def begin_wait(group: Group, waiter: Hashable) -> Callable[[], None]:
 
 
 def _all_locked(pairs: Pairs, work: Callable[[], bool]) -> bool:
-    """Return `work()`, done under the locks of all tables, which have one order everywhere."""
+    """Return `work()`, called with the locks of all tables held, acquired in a global order."""
     tables = {id(table): table for table, _ in pairs}
     return _under([tables[key].lock for key in sorted(tables)], work)
 
 
 def _under(locks: Sequence[Any], work: Callable[[], bool]) -> bool:
-    """Do `work` under all the locks: an interrupt finds each in the hands of a `with`."""
+    """Call `work` with all locks held; each is held by a `with` block if an interrupt comes."""
     if not locks:
         return work()
     with locks[0]:
@@ -514,9 +517,9 @@ def _under(locks: Sequence[Any], work: Callable[[], bool]) -> bool:
 
 
 def _is_lost(holders: list[Claim], position: int) -> bool:
-    """Return whether only the list refers to a claim; False where reference counts are unreliable.
+    """Return whether only the list refers to a claim; False in free-threaded interpreters.
 
-    Reference counts are unreliable in free-threaded interpreters.
+    Reference counts are unreliable there.
     """
     if _MANY_COUNT:
         return False
@@ -531,7 +534,7 @@ _MANY_COUNT = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def _refused_because_of(table: LockTable, claim: Claim) -> list[Claim]:
-    """Return the claims that make waiting of `claim` an error, by its policy."""
+    """Return the claims for which `claim` may not wait, because of its policy."""
     blocking = table.blockers(claim)
     if claim.policy is Policy.RAISE:
         return [held for held in blocking if held.active]
@@ -557,4 +560,4 @@ def _conflict(new: Claim, held: Claim) -> bool:
 
 
 def _nothing() -> None:
-    """Do nothing when called."""
+    """Do nothing, as a callback."""

@@ -1,4 +1,4 @@
-"""The core of storages: the compiled one or its Python fallback (`base/extension.py` decides)."""
+"""The storage core: compiled, or its Python fallback (`base/extension.py` decides)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from psyclone_storage.base.extension import is_compiled
 
 EDITION = 9
-"""Counts the changes of the compiled core that older Python code cannot use, or vice versa."""
+"""The version of the interface between Python code and the compiled core."""
 
 COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)
 """Whether the compiled core is in use."""

@@ -1,8 +1,9 @@
-"""Replicas of one buffer and the movement of values between them; locking happens elsewhere.
+"""Replicas of one buffer and transfers between them; the lock table is separate.
 
-`Replicas` finds or makes the replica for a space, copies values to it, marks replicas as stale
-after writes, and follows the hints. Its callers hold an access that the lock table granted.
-Asynchronous work (`start`, `start_prefetch`) never waits: it submits to the stream of the target.
+`Replicas` finds or creates the replica for a space, copies values to it, marks replicas as stale
+after writes, and follows the hints. Its callers have an access that the lock table granted.
+Asynchronous functions (`start`, `start_prefetch`) never wait: they submit work to the stream of the
+target.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from psyclone_storage.storage.memory.registry import memory_of, router
 
 
 class _Transfer(NamedTuple):
-    """A transfer in progress: the bit of its target, one bit for each chunk, and its end."""
+    """A transfer in progress: the bit of its target, a mask of its chunks, and its future."""
 
     bit: int
     chunks: int
@@ -57,10 +58,10 @@ class _Transfer(NamedTuple):
 
 
 class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
-    """The replicas of some data, in the order in which they came up.
+    """The replicas of a buffer, in the order of their creation.
 
-    `resident` maps a requested space to the replica that serves it: the host and its
-    page-locked part share one, and unified memory serves all.
+    `resident` maps a requested space to the replica that serves it: pageable and page-locked host
+    memory share one replica, and unified memory serves all spaces.
     """
 
     __slots__ = (
@@ -96,7 +97,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
         return next((replica for replica in self._list if replica.space is home), None)
 
     def at(self, space: MemorySpace) -> Incarnation:
-        """Return the replica that serves `space`, made known if needed, but not yet allocated."""
+        """Return the replica that serves `space`; if necessary, create it without memory."""
         found = self.find(space)
         if found is None:
             found = Incarnation(memory_of(self._home(space)))
@@ -118,7 +119,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
         return replica is not None and self.validity.is_valid(replica.bit, chunks)
 
     def is_arriving(self, space: MemorySpace, chunk: int) -> bool:
-        """Return whether a pending transfer brings `chunk` to the replica that serves `space`."""
+        """Return whether a pending transfer copies `chunk` to the replica that serves `space`."""
         replica = self.find(space)
         if replica is None:
             return False
@@ -126,19 +127,19 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
             return any(t.bit == replica.bit and t.chunks >> chunk & 1 for t in self._pending)
 
     def states(self) -> tuple[IncarnationState, ...]:
-        """Return a report on each replica."""
+        """Return the state of each replica."""
         pending = {transfer.bit for transfer in self._pending}
         return tuple(
             state_of(replica, self.validity, replica.bit in pending) for replica in self._list
         )
 
     def is_whole(self, space: MemorySpace) -> bool:
-        """Return whether all existing values are at `space`."""
+        """Return whether the replica in `space` has all existing values."""
         replica = self.find(space)
         return self.validity.is_whole(0 if replica is None else replica.bit)
 
     def valid_sides(self) -> tuple[bool, bool]:
-        """Return whether the host side, and any device, has all existing values."""
+        """Return whether the host side, and whether some device, has all existing values."""
         held = [replica for replica in self._list if replica.bit & self.validity.anywhere]
         valid = [replica.space.kind for replica in held if self.validity.is_whole(replica.bit)]
         host = any(kind.host_accessible for kind in valid)
@@ -146,11 +147,11 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
         return host, device
 
     def point_of_truth(self) -> tuple[MemorySpace, ...]:
-        """Return for each chunk where its true values are, or will be put."""
+        """Return for each chunk the space of its current values, or where its first write goes."""
         return tuple(self.truth_of(chunk) for chunk in range(self.layout.count))
 
     def truth_of(self, chunk: int) -> MemorySpace:
-        """Return where the true values of one chunk are, or will be put."""
+        """Return the space of one chunk's current values, or where its first write goes."""
         mask = self.validity.mask(chunk)
         recorded = self._truth[chunk]
         if recorded is not None and recorded.bit & mask:
@@ -161,7 +162,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
     # -- preparing an access ---------------------------------------------------------------------
 
     def check_usable(self, token: AccessToken) -> None:
-        """Raise if the data may not be used as `token` wants, whatever the locks say."""
+        """Raise an error if the data are read-only or failed, as far as `token` is affected."""
         if token.mode.writes and (self.options.const or not token.replica.writable):
             locked = [replica.space.tag for replica in self._list if not replica.writable]
             why = f"the memory is read-only at {locked[0]}" if locked else "the buffer is const"
@@ -193,21 +194,21 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
                     done.append(chunk)
                 self._end(entries, done)
         except BaseException:
-            # Once more, if it was there that an interrupt came.
+            # Again, because an interrupt may have come in `_end`.
             self._end(entries, done)
             raise
 
     def start(self, token: AccessToken) -> Future[None]:
-        """Do the work of `bring` without waiting; a write comes after all pending transfers."""
+        """Do the work of `bring` without waiting; a write follows all pending transfers."""
         return self._start(token, -1 if token.mode.writes else token.replica.bit)
 
     def mark_written(self, token: AccessToken) -> int:
-        """Make all other replicas of the data that `token` writes stale, and return their bits."""
+        """Mark all other replicas of the data that `token` writes as stale; return their bits."""
         with self.table.lock:
             return self.validity.written(token.replica.bit, token.chunks)
 
     def spoil_stale(self, invalidation: Spoiling) -> None:
-        """Overwrite replicas that lost validity, in memories that guard against stale values."""
+        """Overwrite stale replicas with a poison pattern, in memories that support it."""
         lost, chunks = invalidation.lost, invalidation.token.chunks
         for replica in self._list:
             if replica.bit & lost and replica.allocation is not None and replica.memory.guards:
@@ -216,7 +217,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
                     replica.memory.poison(replica.allocation, self._span(chunk))
 
     def start_prefetch(self, token: AccessToken, future: Future[None]) -> None:
-        """Start the transfers that `token` needs, and release it: the next access will wait."""
+        """Start the transfers that `token` needs, and release it; the next access waits."""
         if not token.active:
             return
         try:
@@ -237,11 +238,11 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
         return bool(self._pending)
 
     def settled(self) -> Future[None]:
-        """Return a future that resolves when all the pending transfers have ended."""
+        """Return a future that resolves when all pending transfers have ended."""
         return all_of([transfer.end for transfer in tuple(self._pending)])
 
     def abandon_transfers(self, error: BaseException) -> None:
-        """Fail transfers that are in progress, but that no thread performs any more."""
+        """Fail pending transfers that no thread executes any more."""
         for entry in tuple(self._pending):
             self._leave(entry)
             if not entry.end.done():
@@ -250,9 +251,9 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
     # -- ending an access ------------------------------------------------------------------------
 
     def close_write(self, token: AccessToken, error: BaseException | None) -> None:
-        """Record where the truth is after a write, and whether it is usable.
+        """Record the space of the current values after a write, and whether they are usable.
 
-        A refusal left what was there: nothing usable, if the access had given the values up.
+        After an `AccessConflictError`, old values are usable unless the access was write-only.
         """
         if isinstance(error, AccessConflictError) and token.mode.reads:
             error = None
@@ -275,22 +276,22 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
         return list(dict.fromkeys(wanted))
 
     def preferred(self, chunk: int) -> MemorySpace | None:
-        """Return the space that must hold the truth of a chunk, None if any may (ACC-6)."""
+        """Return the preferred space for the values of a chunk, None without one (ACC-6)."""
         preferred = self.options.hints.preferred
         return preferred[chunk * len(preferred) // self.layout.count] if preferred else None
 
     def move_truth(self, chunk: int, space: MemorySpace) -> None:
-        """Record that the truth of a chunk is at `space`, whose replica is valid."""
+        """Record `space`, whose replica is valid, as the place of a chunk's current values."""
         self._truth[chunk], self.table.last_writer = space, None
 
     def follow(self, options: ReplicaOptions) -> None:
-        """Live by other options from now on; memory that is there stays."""
+        """Use other options from now on; existing memory is unchanged."""
         self.options = options
         self._guarded = self._guarded or options.const
         self.note_attention()
 
     def assume_valid(self, spaces: list[MemorySpace]) -> None:
-        """Set the valid bits to exactly those of `spaces`; the caller holds the lock."""
+        """Mark exactly the replicas in `spaces` as valid; the caller holds the lock."""
         replicas = [self.at(space) for space in spaces]
         for replica in replicas:
             self.allocate(replica)
@@ -303,19 +304,19 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
         return [r for r in self._list if r.bit & self.validity.anywhere and r.capacity < nbytes]
 
     def resize(self, size: int, growing: list[Incarnation]) -> None:
-        """Set the size, after the replicas in `growing` got the memory for it."""
+        """Set the size, after reallocating the replicas in `growing`."""
         for replica in growing:
             self.grow(replica, size * self.dtype.itemsize)
         self.layout, self.table.nbytes = whole(size), size * self.dtype.itemsize
 
     def allocate(self, replica: Incarnation) -> None:
-        """Give a replica memory for all elements, if it has less; the caller holds the lock."""
+        """Allocate memory for all elements unless a replica has it; the caller holds the lock."""
         nbytes = self.layout.size * self.dtype.itemsize
         if replica.allocation is None or replica.capacity < nbytes:
             self.grow(replica, nbytes)
 
     def begin_at(self, places: Iterable[ReplicaPlace], nbytes: int) -> None:
-        """Allocate for a new buffer, not yet shared with other threads, like replicas of others.
+        """Create replicas with memory at `places` for a new buffer of no other thread.
 
         This has the effect of `at` and `allocate`, without their checks.
         """
@@ -327,9 +328,9 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
             self.table.attention = self.table.attention or place.has_current
 
     def grow(self, replica: Incarnation, nbytes: int) -> None:
-        """Give a replica new memory with the old values in it.
+        """Reallocate a replica and preserve its values.
 
-        Raises `PoisonedDataError` if work that was to make them has failed.
+        Raises `PoisonedDataError` if the work that computes them has failed.
         """
         old = replica.allocation
         new = allocated(replica.memory, nbytes, self.options)
@@ -350,7 +351,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
             replica.free()
 
     def drop(self, replica: Incarnation) -> None:
-        """Free one replica. Raises `StorageError` if the only valid values are in it."""
+        """Free one replica; raise `StorageError` if only that replica has valid values."""
         if self.validity.sole_holder(replica.bit):
             raise StorageError(
                 f'The only valid values of "{self.options.label}" are at {replica.space.tag}: make '
@@ -360,7 +361,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
         replica.free()
 
     def adopt(self, replica: Incarnation, valid: bool) -> None:
-        """Take in a replica whose memory exists already."""
+        """Add a replica with existing memory."""
         known = self.find(replica.space)
         if known is not None and known.allocation is not None:
             raise StorageError(f'"{self.options.label}" has memory at {replica.space.tag} already.')
@@ -376,7 +377,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
     # -- private: where --------------------------------------------------------------------------
 
     def _take_in(self, replica: Incarnation) -> None:
-        """Know one more replica; the hot path knows nothing of the order of streams."""
+        """Add a replica; disable the fast paths if its memory has a current device."""
         self._list.append(replica)
         self.table.attention = self.table.attention or replica.memory.has_current
 
@@ -398,14 +399,14 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
     # -- private: values -------------------------------------------------------------------------
 
     def needed(self, token: AccessToken) -> Iterable[int]:
-        """Return the chunks whose values must be there before the access begins."""
+        """Return the chunks whose values must be valid before the access begins."""
         chunks = range(*token.chunks)
         if token.mode.reads:
             return chunks
         region = token.request.region
         if region is None or not chunks:
             return ()
-        # Of a write-only region, only the chunks at its two ends can keep some of their values.
+        # Only the chunks at the two ends of a write-only region can have other elements.
         ends = {chunks[0], chunks[-1]}
         return sorted(chunk for chunk in ends if not self.layout.covers(region, chunk))
 
@@ -422,13 +423,13 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
         return start * self.dtype.itemsize, (stop - start) * self.dtype.itemsize
 
     def _source(self, replica: Incarnation, chunk: int) -> Incarnation:
-        """Return the replica to copy from: on the host side if possible, else the truth."""
+        """Return the replica to copy from: one in host memory if possible."""
         mask = self.validity.mask(chunk) & ~replica.bit
         valid = [other for other in self._list if other.bit & mask]
         return next((other for other in valid if other.space.host_accessible), valid[0])
 
     def _target(self, replica: Incarnation) -> Allocation:
-        """Return the memory of a replica that is about to get values."""
+        """Return the memory of a replica that will receive values."""
         allocation = replica.allocation_there()
         if not allocation.writable:
             raise ConstBufferError(
@@ -454,11 +455,10 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
     # -- private: asynchronous -------------------------------------------------------------------
 
     def _enter(self, token: AccessToken, entries: list[_Transfer]) -> bool:
-        """Announce that the caller will bring the values that `token` needs; return False if none.
+        """Announce the transfers that `token` needs in `entries`; return False if it needs none.
 
-        `entries` receives the announced transfers, too.
-        Waits for the same transfers by other threads, so that nothing is moved twice. The caller
-        repeats transfers that failed there.
+        The method first waits for the same transfers by other threads, so that no data are
+        transferred twice; the caller repeats transfers that failed there.
         """
         bit = token.replica.bit
         concerned = -1 if token.mode.writes else bit
@@ -482,7 +482,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
         self.table.attention = self.table.barred = True
 
     def _leave(self, entry: _Transfer, done: Iterable[int] = ()) -> None:
-        """Withdraw announced transfers; the chunks in `done` are valid from now on."""
+        """Remove announced transfers; the chunks in `done` become valid."""
         with self.table.lock:
             if done:
                 self.validity.add(entry.bit, done)
@@ -496,7 +496,7 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
                 entry.end.set_result(None)
 
     def _start(self, token: AccessToken, after: int) -> Future[None]:
-        """Begin to bring values to the replica of `token`, after pending transfers to `after`."""
+        """Start transfers to the replica of `token`, after pending ones to the mask `after`."""
         entries: list[_Transfer] = []
         moves: list[Future[None]] = []
 
@@ -530,12 +530,12 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
                 if interrupted:
                     wait_for_streams(self._list, moves)
             finally:
-                # A second interrupt may end the wait: then the transfers end it later.
+                # If a second interrupt ends the wait, the transfers call `end` later.
                 all_of(moves).then(lambda _: end(failed))
             raise
 
     def _submit(self, token: AccessToken, moves: list[Future[None]]) -> None:
-        """Put the work for one access into the streams, and the futures of its parts in `moves`."""
+        """Submit the transfers of one access to the streams; append their futures to `moves`."""
         replica, needed = token.replica, self.needed(token)
         moves.extend(
             self._then_valid(self._submit_fill(replica, chunk), replica, chunk)
@@ -581,12 +581,12 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
         return finished
 
     def poison(self, error: BaseException | None) -> None:
-        """Record that the values are unusable, or that they are not any more."""
+        """Mark the values as unusable because of `error`, or as usable if there is no error."""
         self.poisoned = error
         self.note_attention()
 
     def note_attention(self) -> None:
-        """Update the flags that accesses check, again after a concurrent change."""
+        """Update the flags that disable the fast paths; repeat this after concurrent changes."""
         noted: tuple[bool, bool] | None = None
         while noted != (found := self._attention()):
             noted = self.table.attention, self.table.barred = found

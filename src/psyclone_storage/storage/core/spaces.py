@@ -1,10 +1,10 @@
-"""Names of the memory spaces; this module allocates nothing.
+"""Memory spaces, their tags and their aliases; this module allocates no memory.
 
 A memory space is identified by its tag (ACC-8): `node:N` is the host memory of node N,
-`node:N:pinned` its page-locked part, `node:N:uvm` the memory shared with the devices,
-`node:N:device:M` the memory of device M. The names in the other APIs (`None`, `"cpu"`, `"gpu"`,
+`node:N:pinned` its page-locked part, `node:N:uvm` the memory shared with the devices, and
+`node:N:device:M` the memory of device M. The names in the other APIs (None, `"cpu"`, `"gpu"`,
 `HostSpace`, `CudaSpace` ...) are aliases. There is one object per tag, so that spaces compare by
-identity, and each has a small number whose bit marks it in the masks of a buffer.
+identity. Each space has one bit in the validity masks of buffers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from psyclone_storage.storage.core.native import setting
 
 
 class SpaceKind(Enum):
-    """The kinds of memory; the value is the device type in DLPack, 0 where it has none."""
+    """The kinds of memory; the value is the DLPack device type, 0 for a kind without one."""
 
     HOST = 1
     DEVICE = 2
@@ -47,11 +47,11 @@ for _kind in SpaceKind:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemorySpace:
-    """One place where data may live.
+    """A memory space in which data can be stored.
 
-    `node` and `device_id` come from the tag (`device_id` is `None` unless the kind is `DEVICE`).
-    `bit` is the mark of the space in the validity masks of a buffer. Obtain spaces from
-    `memory_space`, never from the constructor.
+    `node` and `device_id` come from the tag; only spaces of the kind `DEVICE` have a `device_id`.
+    `bit` is the bit of the space in validity masks. Create spaces with `memory_space`, not with the
+    constructor.
     """
 
     tag: str
@@ -76,24 +76,24 @@ class MemorySpace:
         return self.kind.value, self.device_id or 0
 
     def assignable_from(self, source: MemorySpace) -> bool:
-        """Return whether a window of this space may take over one of `source` (VIEW-85).
+        """Return whether a view in this space may refer to memory in `source` (VIEW-85).
 
-        The same space may; host takes pinned, a device takes unified memory, and the anonymous
-        space takes and gives everything.
+        Host memory accepts page-locked memory, a device accepts unified memory, and the anonymous
+        space accepts every space and is accepted by every space.
         """
         if source is self or SpaceKind.ANONYMOUS in (self.kind, source.kind):
             return True
         return (self.kind, source.kind) in _ASSIGNABLE and self.node == source.node
 
     def __call__(self) -> MemorySpace:
-        """Return the space itself, so that `HostSpace()` is written as in C++."""
+        """Return the space itself, so that the C++ notation `HostSpace()` works."""
         return self
 
     def __repr__(self) -> str:
         return f"<MemorySpace {self.tag}>"
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
-        """Pickle by tag, so that there stays one object per tag."""
+        """Pickle the tag, so that there is still one object per tag."""
         return memory_space, (self.tag,)
 
 
@@ -111,14 +111,14 @@ _SUFFIX_OF_ALIAS = {
 _ANONYMOUS_NAMES = ("anonymous", "AnonymousSpace")
 _LOCK = FORKS.guard(threading.Lock(), Rank.LEAF)
 _SPACES: dict[str | None, MemorySpace] = {}
-"""The spaces by tag, and by those aliases that always mean the same."""
+"""The spaces by tag, and by those aliases whose meaning cannot change."""
 
 
 def memory_space(name: SpaceLike = None) -> MemorySpace:
     """Return the memory space with this tag or alias; return a space unchanged.
 
-    None, `cpu` and `host` are the host memory of the own node, `gpu` is the default device
-    (`SCAI_DEVICE`), `gpu:1` the device 1 of the own node. Raises `UnknownSpaceError`.
+    None, `cpu` and `host` are the host memory of this node, `gpu` is the default device
+    (`SCAI_DEVICE`), `gpu:1` is device 1 of this node. Raises `UnknownSpaceError`.
     """
     if isinstance(name, MemorySpace):
         return name
@@ -133,24 +133,24 @@ def memory_space(name: SpaceLike = None) -> MemorySpace:
 
 @cache
 def host_space() -> MemorySpace:
-    """Return the host memory of the own node."""
+    """Return the host memory space of this node."""
     return memory_space(None)
 
 
 @cache
 def pinned_space() -> MemorySpace:
-    """Return the page-locked host memory of the own node."""
+    """Return the space of page-locked host memory of this node."""
     return memory_space("pinned")
 
 
 @cache
 def managed_space() -> MemorySpace:
-    """Return the memory that host and devices of the own node share."""
+    """Return the space of the memory that host and devices of this node share."""
     return memory_space("uvm")
 
 
 def device_space(device_id: int | None = None) -> MemorySpace:
-    """Return the memory of a device of the own node, of the default device if none is named."""
+    """Return the memory space of a device of this node, by default the default device."""
     if device_id is None:
         return _named(setting(DEFAULT_DEVICE_VARIABLE, "0"))
     return _numbered(device_id)
@@ -158,7 +158,7 @@ def device_space(device_id: int | None = None) -> MemorySpace:
 
 @cache
 def _named(text: str) -> MemorySpace:
-    """Return the memory of the device that a value of `SCAI_DEVICE` names."""
+    """Return the memory space of the device that a value of `SCAI_DEVICE` selects."""
     return _numbered(device_in(text))
 
 

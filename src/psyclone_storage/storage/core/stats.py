@@ -1,4 +1,4 @@
-"""Counters of transfers, and the callbacks on transfers; this module moves no data."""
+"""Transfer statistics and callbacks on transfers."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _WAYS = (
     Direction.DEVICE_TO_HOST,
     Direction.DEVICE_TO_DEVICE,
 )
-"""The directions by number: 2 if the source is a device, and 1 if the target is one."""
+"""The directions; the index is 2 if the source is a device, plus 1 if the target is one."""
 
 
 class TransferEvent(NamedTuple):
-    """One transfer: the bytes, their source and target, and the seconds it took."""
+    """One transfer: its size in bytes, source, target and duration in seconds."""
 
     label: str
     source: MemorySpace
@@ -48,7 +48,7 @@ class TransferEvent(NamedTuple):
 
 
 _LOCK = FORKS.guard(threading.RLock(), Rank.LEAF)
-"""Held for each count, by one thread perhaps twice, as objects may end in the middle of it."""
+"""Protects the counters; re-entrant, because a finalizer may run during an update."""
 
 TransferCallback: TypeAlias = Callable[[TransferEvent], None]
 
@@ -62,7 +62,7 @@ def direction_of(source: MemorySpace, target: MemorySpace) -> Direction:
 
 @dataclass(slots=True)
 class Tally:
-    """The transfers of one direction: how many, how many bytes, how many seconds."""
+    """The number of transfers in one direction, their bytes and seconds."""
 
     count: int = 0
     nbytes: int = 0
@@ -70,12 +70,12 @@ class Tally:
 
 
 class TransferStats(Tallies):
-    """The transfers by direction, with callbacks that receive each."""
+    """Transfer counters by direction, with callbacks that receive each transfer."""
 
     __slots__ = ()
 
     def record(self, event: TransferEvent) -> None:
-        """Add one transfer and call the callbacks, in the thread that made it."""
+        """Add one transfer and call the callbacks, in the calling thread."""
         with _LOCK:
             self._add(_WAYS.index(event.direction), event.nbytes, event.seconds)
         if self._callbacks:
@@ -83,26 +83,26 @@ class TransferStats(Tallies):
                 callback(event)
 
     def of(self, direction: Direction) -> Tally:
-        """Return the sums of one direction."""
+        """Return the counters of one direction."""
         return Tally(*self._sums(_WAYS.index(direction)))
 
     @property
     def count(self) -> int:
-        """Return the number of transfers, all directions together."""
+        """Return the number of transfers in all directions."""
         return sum(self.of(way).count for way in _WAYS)
 
     @property
     def nbytes(self) -> int:
-        """Return the number of bytes moved, all directions together."""
+        """Return the number of transferred bytes in all directions."""
         return sum(self.of(way).nbytes for way in _WAYS)
 
     def reset(self) -> None:
-        """Set the sums back to zero; callbacks stay."""
+        """Reset the counters; callbacks remain registered."""
         with _LOCK:
             self._clear()
 
     def add_callback(self, callback: TransferCallback) -> Callable[[], None]:
-        """Call `callback` with each transfer from now on; return the function that ends it."""
+        """Call `callback` for each transfer from now on; return the function that removes it."""
         self._callbacks.append(callback)
 
         def remove() -> None:
@@ -112,6 +112,6 @@ class TransferStats(Tallies):
 
 
 GLOBAL_STATS = TransferStats()
-"""The sums over all the buffers of the process."""
+"""The counters of all buffers of the process."""
 
 register(total=GLOBAL_STATS)

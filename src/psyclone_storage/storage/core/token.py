@@ -1,4 +1,4 @@
-"""`AccessToken`: the right to use one replica of a buffer until its release."""
+"""`AccessToken`: permission to use one replica of a buffer until its release."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from psyclone_storage.storage.memory.registry import memory_of
 class AccessRequest:
     """Uncommon options of an access.
 
-    - `region`: the elements (first, after last) that are used; None is the whole buffer.
-    - `owner`: the holder of the access; None is the calling thread.
-    - `in_flight`: the access belongs to a task that ends by itself.
+    - `region`: the elements (first, end) that are used; None is the whole buffer.
+    - `owner`: the owner of the access; None is the calling thread.
+    - `in_flight`: the access belongs to a task, and ends with it.
     - `ignore_failed`: read the values even if the task that wrote them failed.
     """
 
@@ -40,16 +40,16 @@ class AccessRequest:
 
 
 def spelled_type(dtype: np.dtype[Any]) -> str:
-    """Return a type for a message, such as `float64`, or `<f8` while the interpreter ends."""
+    """Return the name of a type, such as `float64`, or `<f8` during interpreter shutdown."""
     try:
         return str(dtype)
     except ImportError:
-        # NumPy imports its type printer lazily, which fails in the last finalizers.
+        # NumPy imports its type printer lazily, which fails during interpreter shutdown.
         return dtype.str
 
 
 class Accessible(Protocol):
-    """The part of a buffer that a token needs."""
+    """The attributes and methods of a buffer that a token needs."""
 
     label: str
     dtype: np.dtype[Any]
@@ -65,17 +65,17 @@ class Accessible(Protocol):
 
     @property
     def replicas(self) -> Preparing:
-        """Return the object that brings the values to the replicas."""
+        """Return the replicas."""
 
     def release(self, token: AccessToken, error: BaseException | None = None) -> None:
         """End the access."""
 
     def drop(self, token: AccessToken, error: BaseException | None = None) -> None:
-        """End the access of an object that is gone."""
+        """End the access, whose object was destroyed."""
 
 
 class Spoiling(Protocol):
-    """The record of an access that invalidated replicas, as `Preparing.spoil_stale` uses it."""
+    """The record of an access that invalidated replicas, for `Preparing.spoil_stale`."""
 
     token: AccessToken
     lost: int
@@ -83,15 +83,15 @@ class Spoiling(Protocol):
 
 
 class Preparing(Protocol):
-    """The object that makes the replica of a granted access ready."""
+    """The methods of `Replicas` that accesses need."""
 
     validity: Validity
 
     def check_usable(self, token: AccessToken) -> None:
-        """Raise if the data may not be used as `token` wants."""
+        """Raise an error if the data are read-only or failed, as far as `token` is affected."""
 
     def needed(self, token: AccessToken) -> Iterable[int]:
-        """Return the chunks whose values must be there before the access begins."""
+        """Return the chunks whose values must be valid before the access begins."""
 
     def bring(self, token: AccessToken) -> None:
         """Make the replica of `token` valid."""
@@ -100,36 +100,36 @@ class Preparing(Protocol):
         """Do the work of `bring` without waiting."""
 
     def mark_written(self, token: AccessToken) -> int:
-        """Make all other replicas stale, and return their bits."""
+        """Mark all other replicas as stale, and return their bits."""
 
     def spoil_stale(self, invalidation: Spoiling) -> None:
-        """Overwrite replicas that lost validity."""
+        """Overwrite replicas that lost validity with a poison pattern."""
 
     def note_attention(self) -> None:
-        """Find out whether accesses have to look for more than who holds what."""
+        """Update the flags that disable the fast paths."""
 
     def poison(self, error: BaseException | None) -> None:
-        """Record that the values are unusable."""
+        """Mark the values as unusable."""
 
     def all(self) -> list[Incarnation]:
         """Return the replicas."""
 
     def close_write(self, token: AccessToken, error: BaseException | None) -> None:
-        """Note where the values are that `token` wrote, or that they are unusable."""
+        """Record the space of the values that `token` wrote, or that they are unusable."""
 
     def settled(self) -> Future[None]:
-        """Return a future that resolves when all the pending transfers have ended."""
+        """Return a future that resolves when all pending transfers have ended."""
 
 
 PLAIN = AccessRequest()
-"""The request for the whole buffer by the calling thread, with nothing unusual."""
+"""The request for the whole buffer by the calling thread, with default options."""
 
 
 class AccessToken(Claim):
-    """The right to use one replica, from `Buffer.acquire` to `release`.
+    """Permission to use one replica, from `Buffer.acquire` to `release`.
 
-    As a context manager it releases at the end of the block; a block that writes and raises marks
-    the data as poisoned.
+    As a context manager, it releases the access at the end of the block. If a block that writes
+    raises an exception, the data are marked as failed.
     """
 
     __slots__ = ()
@@ -148,10 +148,10 @@ class AccessToken(Claim):
 
     @property
     def span(self) -> tuple[int, int] | None:
-        """Return which bytes this is for, the first and how many; None for all."""
+        """Return the first byte and the number of bytes; None for the whole buffer."""
         layout = self.buffer.chunks
         first, last = self.chunks
-        if last - first == layout.count or first == last:
+        if last - first == layout.count:
             return None
         return layout.bytes_of(self.chunks, self.buffer.dtype.itemsize)
 
@@ -162,29 +162,29 @@ class AccessToken(Claim):
 
     @property
     def array(self) -> Any:
-        """Return the elements as a flat array: of NumPy on the host, of the device on a device."""
+        """Return the elements as a flat array: NumPy on the host, a device array on a device."""
         return self.window(self.buffer.dtype, (self.buffer.size,))
 
     @property
     def kernel_array(self) -> Any:
-        """Return `array` as a kernel that runs at the space of this access gets it."""
+        """Return `array` in the form that kernels in the access's space take."""
         return self.kernel_view(self.array)
 
     def kernel_view(self, window: Any) -> Any:
-        """Return `window`, made by this access, as a kernel at its space gets it."""
+        """Return `window`, created by this access, in the form that kernels in its space take."""
         return self._memory().kernel_view(window, self.mode.writes, self.span)
 
     def later_view(self, window: Any) -> Any:
-        """Return `window` in the form that a kernel queued on the device gets (`Memory.start`)."""
+        """Return `window` in the form for kernels queued with `Memory.start`."""
         return self._memory().later_view(window)
 
     def uses_of(self, window: Any) -> tuple[MemoryUse, ...]:
-        """Return the uses of `window` by such a kernel."""
+        """Return the memory ranges that a queued kernel uses in `window`."""
         return self._memory().uses_of(window, self.mode.reads, self.mode.writes, self.span)
 
     @property
     def memory(self) -> Memory:
-        """Return the memory whose device works with this access."""
+        """Return the memory of the requested space."""
         return self._memory()
 
     def window(
@@ -196,28 +196,28 @@ class AccessToken(Claim):
     ) -> Any:
         """Return a typed array over the memory, read-only for a read access on the host.
 
-        `strides` and `offset` are in bytes; no strides mean C order.
+        `strides` and `offset` are in bytes; without strides, the array is in C order.
         """
         spec = WindowSpec(np.dtype(dtype), shape, strides, offset, self.mode.writes)
         memory = self._memory()
         if memory.space.host_accessible:
-            self.replica.memory.settle(self.allocation, self.mode.writes)
+            self.replica.memory.settle(self.allocation, self.mode.writes, self.span)
         elif memory.queues_work:
-            # An access that was opened by another thread is used in the stream of this one.
+            # If another thread acquired the access, the stream of this thread must wait here.
             memory.follow(self.allocation, self.mode.writes, self.span)
         return memory.window(self.allocation, spec)
 
     def give_back(self, error: BaseException) -> None:
-        """End the access, unused because of `error`: only the values it invalidated are lost."""
+        """End an access that was not used because of `error`; invalidated values are lost."""
         self.leave_device()
         self.release(None if self.mode.reads else error)
 
     def drop(self) -> None:
-        """End the access: its owner is gone and has not confirmed a write."""
+        """End the access, whose owner was destroyed without confirming a write."""
         self.buffer.drop(self, AccessConflictError("The access was dropped, not released."))
 
     def release_after(self, work: Future[Any]) -> None:
-        """End the access when `work` ends, as failed if it fails; others may wait for that."""
+        """End the access when `work` ends, as failed if `work` fails; other accesses may wait."""
         self.in_flight = True
         work.then(lambda done: self.release(done.exception()))
 
@@ -226,7 +226,7 @@ class AccessToken(Claim):
         return AccessReleasedError(f"{self.describe()} was released: its memory is not yours.")
 
     def describe(self) -> str:
-        """Return the subject of an error message, with label, type, size and place."""
+        """Return mode, label, type, size and space, used as the subject of error messages."""
         buffer = self.buffer
         name = f'"{buffer.label}"' if buffer.label else "an unlabelled buffer"
         return (
@@ -235,19 +235,19 @@ class AccessToken(Claim):
         )
 
     def _memory(self) -> Memory:
-        """Return the memory that determines the kind of array: that of the requested space."""
+        """Return the memory of the requested space, which determines the type of arrays."""
         replica = self.replica
         return replica.memory if self.space is replica.space else memory_of(self.space)
 
     def on_device(self) -> AbstractContextManager[Any]:
-        """Return a block in which the device of this access is the current one of the thread.
+        """Return a context manager that makes this access's device the thread's current device.
 
-        CuPy computes on the current device only. `with token:` is such a block, too.
+        CuPy computes only on the current device. `with token:` has the same effect.
         """
         return self._memory().bound()
 
     def __enter__(self) -> AccessToken:
-        """Return the token, with the device that it is for as the current one of the thread."""
+        """Return the token; the device of its space becomes the thread's current device."""
         memory = self._memory()
         if memory.has_current:
             block = memory.bound()
@@ -256,7 +256,7 @@ class AccessToken(Claim):
         return self
 
     def leave_device(self) -> None:
-        """Make the device current again that was it before the block; does nothing outside."""
+        """Restore the device that was current before the block; outside a block, do nothing."""
         block, self._block = self._block, None
         if block is not None:
             block.__exit__(None, None, None)
@@ -267,7 +267,7 @@ class AccessToken(Claim):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Release, unless that was done in the block."""
+        """Release the access, unless it has already ended."""
         self.leave_device()
         if self.active:
             self.release(error)

@@ -1,10 +1,10 @@
-"""Validity of replicas: which replica of which chunk holds the current values, without any locks.
+"""Validity of replicas: which replica of which chunk has the current values; no locks.
 
-This module allocates and copies nothing. The state is two bit masks per chunk, with one bit per
-memory space: `valid` (the replica holds the current values) and `touched` (it held values at some
-time). A replica that is touched but not valid is stale; one that is not touched is uninitialised,
-and so is a chunk without any valid replica: there is nothing to transfer. Most buffers have one
-chunk, for which `everywhere` and `anywhere` are the same mask.
+The state consists of two bit masks per chunk, with one bit per memory space: `valid` (the replica
+has the current values) and `touched` (it has had values at some time). A replica that is touched
+but not valid is stale; one that is not touched is uninitialised. A chunk without any valid replica
+is also uninitialised: there is nothing to transfer. Most buffers have one chunk, for which
+`everywhere` and `anywhere` are the same mask.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Validity(Ledger):
     """The masks of all chunks.
 
     Invariants: `everywhere` is the intersection and `anywhere` the union of the valid masks of all
-    chunks; valid replicas are touched. The fast paths use these two alone.
+    chunks; valid replicas are touched. The fast paths read only these two masks.
     """
 
     __slots__ = ()
@@ -62,7 +62,7 @@ class Validity(Ledger):
         return ReplicaState.STALE if held else ReplicaState.UNINITIALISED
 
     def stale(self, bit: int, chunks: Iterable[int]) -> list[int]:
-        """Return the chunks that have values, but not at `bit`: those that need a transfer."""
+        """Return the chunks with values that are not valid at `bit`: those to transfer."""
         return [c for c in chunks if self.valid[c] and not self.valid[c] & bit]
 
     def uninitialised(self, chunks: Iterable[int]) -> list[int]:
@@ -70,7 +70,7 @@ class Validity(Ledger):
         return [c for c in chunks if not self.valid[c]]
 
     def add(self, bit: int, chunks: Iterable[int]) -> None:
-        """Record that the replica at `bit` got the current values of `chunks`."""
+        """Record that the replica at `bit` now has the current values of `chunks`."""
         valid, touched = list(self.valid), list(self.touched)
         for chunk in chunks:
             valid[chunk] |= bit
@@ -78,7 +78,7 @@ class Validity(Ledger):
         self._set(valid, touched)
 
     def written(self, bit: int, chunks: ChunkRange) -> int:
-        """Record that `chunks` are written at `bit`; return the bits that lose validity by it."""
+        """Record a write of `chunks` at `bit`; return the bits that lose validity."""
         valid, touched, lost = list(self.valid), list(self.touched), 0
         for chunk in range(*chunks):
             lost |= valid[chunk]
@@ -88,17 +88,17 @@ class Validity(Ledger):
         return lost & ~bit
 
     def restore(self, chunks: ChunkRange, earlier: tuple[list[int], list[int]]) -> None:
-        """Set the masks of `chunks` to those in the lists that `valid` and `touched` were."""
+        """Restore the masks of `chunks` from `earlier`, the former `valid` and `touched` lists."""
         part, valid, touched = slice(*chunks), list(self.valid), list(self.touched)
         valid[part], touched[part] = earlier[0][part], earlier[1][part]
         self._set(valid, touched)
 
     def forget(self, bit: int) -> None:
-        """Record that the replica at `bit` is gone."""
+        """Record that the replica at `bit` no longer exists."""
         self._set([mask & ~bit for mask in self.valid], [mask & ~bit for mask in self.touched])
 
     def distrust(self, bit: int, chunks: Iterable[int]) -> bool:
-        """Mark `chunks` of the replica at `bit` stale if all of them are valid elsewhere.
+        """Mark `chunks` of the replica at `bit` as stale if all of them are valid elsewhere.
 
         Return whether they are. The caller holds the lock of the buffer's table.
         """
@@ -115,16 +115,16 @@ class Validity(Ledger):
         return bit in self.valid
 
     def assign(self, mask: int) -> None:
-        """Set the valid mask of all chunks to `mask`, as the caller asserts."""
+        """Set the valid mask of all chunks to `mask`."""
         self._set([mask] * len(self.valid), [touched | mask for touched in self.touched])
 
     def trust(self, bit: int) -> None:
-        """Take the replica at `bit` for the only valid one, in all chunks that it ever held."""
+        """Mark the replica at `bit` as the only valid one, in all chunks that it has touched."""
         pairs = zip(self.valid, self.touched, strict=True)
         self._set([bit if touched & bit else mask for mask, touched in pairs], self.touched)
 
     def _set(self, valid: list[int], touched: list[int]) -> None:
-        """Set all masks. CPython handles no signal between the last four stores."""
+        """Set all masks; CPython handles no signal between the last four assignments."""
         if len(valid) == 1:
             everywhere = anywhere = valid[0]
         else:

@@ -1,7 +1,7 @@
-"""Conversion of values before they are stored; this module stores nothing.
+"""Conversion of values before they are stored.
 
-An assignment that NumPy rejects half-way would have invalidated newer values, or left unreadable
-data. Therefore values are first converted to a form that no assignment rejects, and then an access
+If NumPy rejected an assignment half-way, newer values could already be invalidated, or the data be
+unreadable. Therefore values are converted to a form that no assignment rejects before an access
 begins.
 """
 
@@ -16,7 +16,7 @@ _NUMBERS = "biufc"
 
 
 def casts_quietly(given: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
-    """Return whether no number of type `given` can raise an error or a warning as a `dtype`."""
+    """Return whether no value of type `given` causes an error or warning in a cast to `dtype`."""
     if given.kind in _INTEGERS and dtype.kind in _INTEGERS:
         return True
     numbers = given.kind in _NUMBERS and dtype.kind in _NUMBERS
@@ -24,11 +24,11 @@ def casts_quietly(given: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
 
 
 def as_stored(values: Any, dtype: np.dtype[Any]) -> Any:
-    """Return `values` in a form that elements of `dtype` take without a question.
+    """Return `values` in a form whose assignment to elements of `dtype` cannot fail.
 
-    Arrays of devices, and of numbers whose conversion raises nothing, stay as they are. Raises what
-    NumPy raises for values that the elements cannot have: `OverflowError`, `TypeError` or
-    `ValueError`, or a warning where warnings are errors.
+    Device arrays, and arrays whose conversion cannot fail, are returned unchanged. Raises NumPy's
+    errors for values that do not fit: `OverflowError`, `TypeError` or `ValueError`, or a warning if
+    warnings are errors.
     """
     known = getattr(values, "dtype", None)
     if hasattr(values, "__cuda_array_interface__") or (known is not None and known == dtype):

@@ -1,8 +1,8 @@
-"""Waiting of threads for events and accesses, and detection of waits that could never end.
+"""Waiting of threads for events and accesses, and deadlock detection.
 
 An interrupt (Ctrl-C) between two steps of `threading.Event` and `Condition` can leave them locked
-for ever. Here the only shared state is a list that changes in single steps. The tables and claims
-are those of `locks`, which imports this file.
+for ever. Here the only shared state is a list that changes in atomic steps. The tables and claims
+are those of `locks`, which imports this module.
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ _NO_END = -1.0
 
 
 def check_others_go_on() -> None:
-    """Raise `AccessDeadlockError` where no other thread does anything any more.
-
-    That is when the interpreter ends, and finalizers are all that runs.
-    """
+    """Raise `AccessDeadlockError` during interpreter shutdown, when no other thread runs."""
     if sys.is_finalizing():
         raise AccessDeadlockError(
             "The program ends, and no other thread goes on: what one of them has, or is to do, "
@@ -38,13 +35,13 @@ class Waiters:
     __slots__ = ("_locks",)
 
     def __init__(self) -> None:
-        """Start without any waiting thread."""
+        """Start without waiting threads."""
         self._locks: deque[threading.Lock] = deque()
 
     def wait(self, is_over: Callable[[], bool], timeout: float | None = None) -> bool:
         """Wait until `is_over()` or the next `wake`; return False after `timeout` seconds.
 
-        Raises `AccessDeadlockError` when the program ends.
+        Raises `AccessDeadlockError` during interpreter shutdown.
         """
         if is_over():
             return True
@@ -63,8 +60,8 @@ class Waiters:
     def wake(self) -> None:
         """Wake all waiting threads; the condition now holds.
 
-        A lock leaves the list after its release, so that an interrupt between the two loses
-        no thread. Two threads may release the same one.
+        A lock leaves the list after its release, so that an interrupt between the two steps loses
+        no thread. Two threads may release the same lock.
         """
         while self._locks:
             with suppress(IndexError, ValueError):  # another thread was faster
@@ -82,8 +79,8 @@ Pairs: TypeAlias = Sequence[tuple[LockTable, Claim]]
 class WaitGraph:
     """Wait-for graph of threads and claims, for deadlock detection.
 
-    A claim that is waited for needs its blockers to end: those in line need the grant of all of
-    their group, and each that is not in flight needs the end of its thread's own waits. While the
+    A waiting claim depends on its blockers: a queued blocker must first be granted with all of its
+    group, and a blocker that is not in flight ends only after its thread's own waits. While the
     graph is searched, no thread whose wait is in it can proceed, so that a cycle that exists at any
     moment exists during the whole search.
     """
@@ -91,12 +88,12 @@ class WaitGraph:
     __slots__ = ("_lock", "_waits")
 
     def __init__(self) -> None:
-        """Start without any waiting thread."""
+        """Start without waiting threads."""
         self._lock = FORKS.guard(threading.Lock(), Rank.WAITS)
         self._waits: dict[Hashable, list[Pairs]] = {}
 
     def restart(self) -> None:
-        """Forget all waits: the child of a fork has no waiting threads."""
+        """Remove all waits: the child of a fork has no waiting threads."""
         self._waits.clear()
 
     def begin(self, pairs: Pairs, waiter: Hashable) -> Callable[[], None]:
@@ -120,7 +117,7 @@ class WaitGraph:
         return end_wait
 
     def forget(self, pairs: Pairs, waiter: Hashable) -> None:
-        """Remove the record of a wait, if there is one, after an interrupt."""
+        """Remove the record of a wait after an interrupt, if there is one."""
         with self._lock:
             if any(known is pairs for known in self._waits.get(waiter, ())):
                 self._end(pairs, waiter)
@@ -152,13 +149,13 @@ class WaitGraph:
 
 
 WAITS = WaitGraph()
-"""The waits of this process: a wait that could never end may lead through any buffers."""
+"""The waits of this process; a cycle may contain waits for several buffers."""
 
 FORKS.add(ForkHandlers(nothing, nothing, WAITS.restart))
 
 
 def conflict_text(token: Claim, blocking: list[Claim]) -> str:
-    """Return the message for an access that `blocking` makes impossible."""
+    """Return the error message for an access that conflicts with the claims `blocking`."""
     held = ", ".join(
         f"a {b.mode.value} access at {b.space.tag}{_whose(token, b)}" for b in blocking
     )

@@ -1,1 +1,1 @@
-"""The storages of GDP-3: an n-dimensional field with labels over a buffer."""
+"""Storages of GDP-3 (the GT4Py storage proposal): labelled n-dimensional fields over a buffer."""

@@ -1,8 +1,8 @@
 """Assignment to storages (`storage[key] = value`), with all checks before any change.
 
 Key and value are read and converted first. Then the storage is acquired together with the value, if
-that is a storage or another facade, and only then is anything written. A value that does not fit
-invalidates the values of neither side.
+that is a storage or another facade. Only then are elements written. A value of the wrong shape or
+type raises an error and leaves both sides of the storage valid.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 
 class Assignable(Protocol):
-    """The interface of a storage to an assignment."""
+    """The methods of a storage that an assignment needs."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -42,30 +42,34 @@ class Assignable(Protocol):
 
     @property
     def pattern(self) -> np.ndarray[Any, Any]:
-        """Return an array with the type and shape of the data; without a buffer, the data."""
+        """Return an array with the dtype, shape and strides of the storage.
+
+        If the storage has no buffer, this is the array with the data.
+        """
 
     def backing(self) -> Backing:
         """Return the state shared by all storages of the same data."""
 
     def window(self, space: MemorySpace) -> Any:
-        """Return the array at `space`, valid or not."""
+        """Return the array in `space`, whether its values are current or not."""
 
     def token(
         self, device: str | None, mode: AccessMode, part: np.ndarray[Any, Any] | None = None
     ) -> AccessToken | None:
-        """Return an access to a part of one side that has not begun yet."""
+        """Return an access token, not yet acquired, for a part of the data on one side."""
 
     def writes_on_device(self, value: Any) -> bool:
-        """Return whether the value is written on the device."""
+        """Return whether assigning `value` executes on the device."""
 
     def describe(self) -> str:
-        """Return the subject of a message."""
+        """Return a description of the storage, used as the subject of an error message."""
 
 
 def assign(storage: Assignable, key: Any, value: Any) -> None:
-    """Copy `value` to the elements that `key` selects, on the side that GDP-119 to 124 say.
+    """Copy `value` to the elements that `key` selects, on the side that GDP-119 to 124 require.
 
-    Raises what NumPy raises for a key or a value that does not fit; nothing has changed then.
+    Raises the same errors as NumPy for a key or a value that does not fit; no element has changed
+    then.
     """
     backing = storage.backing()
     side = _side_of(storage, backing, value)
@@ -82,7 +86,7 @@ def assign(storage: Assignable, key: Any, value: Any) -> None:
     if source is not None and not _is_ready(value.dtype, storage.dtype):
         value, source = _read(storage, value, source, space), None
     if source is not None and source.buffer is target.buffer:
-        # One buffer at two places cannot be held by one call; at one place, once is enough.
+        # One call cannot acquire a buffer in two spaces; in one space, one access suffices.
         value = np.array(host_values(value)) if source.space is not target.space else value
         source = None
     values = value if source is not None else _converted(storage, value, space)
@@ -112,7 +116,7 @@ def _side_of(storage: Assignable, backing: Backing, value: Any) -> str | None:
 
 
 def _assign_plainly(array: np.ndarray[Any, Any], key: Any, value: Any) -> None:
-    """Assign to a host array that no other facade uses."""
+    """Assign to a host array that has no buffer and therefore needs no lock."""
     source = _token_of(value, None)
     if source is None:
         array[key] = as_stored(host_values(value), array.dtype)
@@ -123,7 +127,10 @@ def _assign_plainly(array: np.ndarray[Any, Any], key: Any, value: Any) -> None:
 
 
 def _token_of(value: Any, side: str | None) -> AccessToken | None:
-    """Return an access to a storage that is assigned, on the side where its values are taken."""
+    """Return an access token for the storage `value`, on the side from which its values are read.
+
+    Return None if `value` is not a storage with a buffer.
+    """
     ask = getattr(value, "token", None)
     backing = value.backing() if ask is not None and hasattr(value, "backing") else None
     if ask is None or backing is None or backing.buffer is None:
@@ -133,19 +140,22 @@ def _token_of(value: Any, side: str | None) -> AccessToken | None:
 
 
 def _read(storage: Assignable, value: Any, source: AccessToken, space: MemorySpace | None) -> Any:
-    """Return a converted copy of `value`, a storage, made before anything is given up for it."""
+    """Return a converted copy of the storage `value`, made before the target is acquired."""
     acquire_all((source,))
     with source:
         return _converted(storage, value, space)
 
 
 def _is_ready(given: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
-    """Return whether every value of type `given` is convertible to an element of `dtype`."""
+    """Return whether values of type `given` convert to `dtype` without any check of the values."""
     return given == dtype or casts_quietly(given, dtype)
 
 
 def _converted(storage: Assignable, value: Any, space: MemorySpace | None) -> Any:
-    """Return `value` as it can be written at `space`, a device, or on the host, for certain."""
+    """Return `value` as an array (or scalar) of the element type, on the host or on device `space`.
+
+    Raises an error if a value does not fit the element type.
+    """
     dtype = storage.dtype
     if space is not None and on_gpu(value):
         values = device_values(value, space)
@@ -158,9 +168,9 @@ def _converted(storage: Assignable, value: Any, space: MemorySpace | None) -> An
 
 
 def _check_fit(storage: Assignable, key: Any, part: Any, values: Any) -> int:
-    """Return how many dimensions the selected elements have.
+    """Return the number of dimensions of the selected elements.
 
-    Raises `IndexError` for a key that selects nothing, `ValueError` for values of other shape.
+    Raises `IndexError` for a key outside the storage, `ValueError` for values of another shape.
     """
     selected = selected_by(_as_host_key(key), storage.pattern.shape) if part is None else part.shape
     given = tuple(getattr(values, "shape", ()))
@@ -173,13 +183,13 @@ def _check_fit(storage: Assignable, key: Any, part: Any, values: Any) -> int:
 
 
 def _without_ones(values: Any, ndim: int) -> Any:
-    """Return values without extents of 1 in front, which only NumPy passes over."""
+    """Return `values` without leading extents of 1: NumPy ignores them, other arrays do not."""
     shape = tuple(getattr(values, "shape", ()))
     return values if len(shape) <= ndim else values.reshape(shape[len(shape) - ndim :])
 
 
 def _as_host_key(key: Any) -> Any:
-    """Return `key` with arrays of a device replaced by their values on the host."""
+    """Return `key` with device arrays replaced by host copies."""
     if isinstance(key, tuple):
         return tuple(_as_host_key(part) for part in key)
     return key.get() if on_gpu(key) else key

@@ -1,8 +1,8 @@
-"""The state that all storages over the same data share: the buffer and its two sides.
+"""The state that all storages of the same data share: the buffer and its two sides.
 
-A host-only storage that no other facade has requested has no buffer: it is a NumPy array with
-labels, without locks or states. It gets its buffer, over the same memory, on the first request for
-one. All other storages have a buffer from the start.
+A host-only storage starts without a buffer: it is a labelled NumPy array, without locks or validity
+states. When a caller first requests its buffer, the storage creates one over the same memory. All
+other storages have a buffer from the start.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from psyclone_storage.storage.memory.queues import finish_all
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
 _UNKNOWN = -1
-"""The number of elements where no storage has all."""
+"""The number of elements if no storage covers all data."""
 
 FIRST_USE = FORKS.guard(threading.Lock(), Rank.FIRST_USE)
-"""Held while a storage gets what it makes when it is first needed, once for all threads."""
+"""Protects the lazy creation of the shared state of storages."""
 
 
 class Backing(Sides):
-    """The storages that share the same data.
+    """The buffer of a group of storages and the memory spaces of its two sides.
 
-    `host` and `device` are the spaces of the two sides, None where there is no such side. `origin`
-    is the address that byte 0 of the buffer has in the arrays that describe the storages, `points`
-    the number of elements that a storage of all the data has. `strict` says that host arrays leave
-    read-only.
+    `host` and `device` are the memory spaces of the two sides, None for a missing side. `origin` is
+    the address of byte 0 of the buffer as seen by the arrays that describe the storages. `points`
+    is the number of elements of a storage that covers all data. If `strict` is true, exported host
+    arrays are read-only.
     """
 
     __slots__ = ("__weakref__",)
@@ -51,7 +51,7 @@ class Backing(Sides):
     _sync_state: SyncState | None
 
     def buffer_over(self, array: np.ndarray[Any, Any]) -> CoherentBuffer:
-        """Return the buffer; if necessary, create it over the memory of `array`."""
+        """Return the buffer; if it does not exist yet, create it over the memory of `array`."""
         if self.buffer is None:
             with FIRST_USE:
                 if self.buffer is None:
@@ -73,10 +73,10 @@ class Backing(Sides):
     def token(
         self, space: MemorySpace, mode: AccessMode, used: np.ndarray[Any, Any]
     ) -> AccessToken:
-        """Return an access to the elements of the buffer that `used` describes, not begun yet.
+        """Return an access token, not yet acquired, for the elements that `used` describes.
 
-        In a buffer of several chunks, the access covers the chunks that it touches. Elements to be
-        overwritten are transferred nevertheless if other elements are interleaved with them.
+        In a buffer of several chunks, the access covers the chunks that contain these elements. A
+        write-only access becomes read-write if the chunks also contain other elements.
         """
         buffer = self.buffer
         assert buffer is not None
@@ -91,7 +91,7 @@ class Backing(Sides):
         return buffer.token(space, mode, request=request)
 
     def region_of(self, used: np.ndarray[Any, Any]) -> tuple[int, int]:
-        """Return the first element of the buffer that `used` has, and the one after its last."""
+        """Return the index of the first buffer element that `used` covers, and the end index."""
         assert self.buffer is not None
         itemsize = max(self.buffer.itemsize, 1)
         low, high = byte_extent(used.shape, used.strides, used.dtype.itemsize)
@@ -100,7 +100,7 @@ class Backing(Sides):
 
     @property
     def sync_state(self) -> SyncState:
-        """Return the one state object of all these storages (GDP-130)."""
+        """Return the synchronisation state that all these storages share (GDP-130)."""
         if self._sync_state is None:
             with FIRST_USE:
                 if self._sync_state is None:
@@ -109,13 +109,16 @@ class Backing(Sides):
         return self._sync_state
 
     def share(self, state: SyncState) -> None:
-        """Use `state`, which becomes a window on the buffer."""
+        """Use `state` as the synchronisation state; it then reports the validity of the buffer."""
         assert self.buffer is not None
         state.bind(self.buffer, self.device)
         self._sync_state = state
 
     def window(self, space: MemorySpace, like: np.ndarray[Any, Any]) -> Any:
-        """Return the array at `space` that is in the buffer where `like` is; allocate if needed."""
+        """Return an array in `space` for the buffer elements that `like` describes.
+
+        Allocates memory in `space` if necessary.
+        """
         buffer = self.buffer
         assert buffer is not None
         with buffer.table.lock:
@@ -129,7 +132,10 @@ class Backing(Sides):
         return memory.window(allocation, spec)
 
     def lend(self, window: Any) -> Any:
-        """Return `window` to a caller that may use it outside of any access."""
+        """Return `window` after marking all allocations as exported.
+
+        The caller may use an exported array outside of any access.
+        """
         replicas = () if self.buffer is None else self.buffer.replicas.all()
         for replica in replicas:
             if replica.allocation is not None:
@@ -137,45 +143,48 @@ class Backing(Sides):
         return window
 
     def spec_of(self, like: np.ndarray[Any, Any]) -> WindowSpec:
-        """Return the elements of the buffer at the memory of `like`."""
+        """Return dtype, shape, strides and buffer offset of the elements that `like` describes."""
         self.buffer_over(like)
         offset = address_of(like) - self.origin if like.size else 0
         return WindowSpec(like.dtype, like.shape, like.strides if like.size else None, offset)
 
-    # The six verbs of GDP-3. A single side needs no synchronisation (GDP-118), but it may lack its
-    # initial values, or values that another facade has elsewhere.
+    # The six synchronisation methods of GDP-3. A single side needs no synchronisation (GDP-118),
+    # except for its initial values or for values that another facade has in another space.
 
     def device_to_host(self, *, force: bool = False) -> None:
-        """Update the host side, or overwrite it with `force` (GDP-112)."""
+        """Update the host side if it is stale; `force` overwrites it in any case (GDP-112)."""
         self._bring(self.device, self.host, force)
 
     def host_to_device(self, *, force: bool = False) -> None:
-        """Update the device side, or overwrite it with `force` (GDP-113)."""
+        """Update the device side if it is stale; `force` overwrites it in any case (GDP-113)."""
         self._bring(self.host, self.device, force)
 
     def ready_on_device(self) -> None:
-        """Update the device side for a caller that uses its address immediately."""
+        """Update the device side and wait until the transfer is complete.
+
+        The receiver of the device address may use it immediately, without further synchronisation.
+        """
         finish_all()
         self.host_to_device()
         finish_all()
 
     def set_host_modified(self) -> None:
-        """Mark the host side alone as current, as the caller declares (GDP-115)."""
+        """Mark only the host side as current (GDP-115); no data are copied."""
         if self.buffer is not None and self.host is not None:
             self.buffer.touch(self.host)
 
     def set_device_modified(self) -> None:
-        """Mark the device side alone as current, as the caller declares (GDP-114)."""
+        """Mark only the device side as current (GDP-114); no data are copied."""
         if self.buffer is not None and self.device is not None:
             self.buffer.touch(self.device)
 
     def set_synchronized(self) -> None:
-        """Mark both sides as current, as the caller declares (GDP-116)."""
+        """Mark both sides as current (GDP-116); no data are copied."""
         if self.buffer is not None and self._is_twofold():
             self.buffer.assume_valid([self.host, self.device])
 
     def synchronize(self) -> None:
-        """Update the stale side, or both sides where each is partly stale (GDP-117)."""
+        """Update the stale side, or both sides if each is stale in some chunks (GDP-117)."""
         if self.buffer is not None and self._is_twofold():
             side = self.buffer.dirty_side()
             if side in (DirtySide.DEVICE, DirtySide.MIXED):
@@ -184,10 +193,10 @@ class Backing(Sides):
                 self.host_to_device()
 
     def written_back(self) -> None:
-        """Update externally owned memory at the end.
+        """Register a finalizer that updates externally owned host memory.
 
-        That is when the last storage is destroyed, or the program ends. A process that was forked
-        in the meantime leaves the update to its parent, because the state in the child is older.
+        The finalizer runs when the last storage is destroyed, or at program exit. A forked child
+        process skips the update, because its state is older than that of its parent.
         """
         assert self.buffer is not None
         weakref.finalize(self, _write_back, self.buffer, os.getpid())
@@ -200,19 +209,19 @@ class Backing(Sides):
         if buffer is None or target is None:
             return
         if force and self._is_twofold() and source is not None:
-            # Who forces a copy has worked there without an access.
+            # A caller that forces a copy has written the source without an access.
             self.lend(None)
             buffer.trust(source)
         buffer.make_valid(target)
 
 
 def on_host(strict: bool, label: str) -> Backing:
-    """Return a backing for host memory alone, without a buffer."""
+    """Return a backing for a storage in host memory only, without a buffer."""
     return Backing(host_space(), None, strict, label)
 
 
 def address_of(array: np.ndarray[Any, Any]) -> int:
-    """Return the address of the first element."""
+    """Return the address in bytes of the first element."""
     address: int = array.__array_interface__["data"][0]
     return address
 

@@ -1,10 +1,10 @@
 """`Storage`, an n-dimensional field with labels over coherent memory (GDP-3).
 
-A storage is a window: an array that describes shape and strides, labels, and a `Backing` that all
-windows on the same data share. It supports no arithmetic (GDP-2). Two rules make it coherent. Each
-use requests the side that it needs from the buffer. Each export from the runtime (`to_numpy`,
-`__array_interface__` ...) counts as a write on that side, because the runtime cannot track the use
-of an exported array; `data_ro` and `access` read the values without that effect.
+A storage consists of an array that describes shape and strides, labels, and a `Backing` that all
+storages of the same data share. It supports no arithmetic (GDP-2). Two rules keep it coherent. Each
+operation first updates the side that it uses. Each export (`to_numpy`, `__array_interface__` and
+others) counts as a write on that side, because the runtime cannot track the use of an exported
+array. `data_ro` and `access` read the values without that effect.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ OVERWRITE = AccessMode.WRITE_ONLY
 
 
 class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-many-public-methods
-    """A field that lives on the host, on a device, or on both.
+    """A field in host memory, in device memory, or in both.
 
-    The creation functions make storages; this class is public for `isinstance` (GDP-5). Its
-    subclasses differ in their sides and in the agent that synchronises them.
+    Use the creation functions to create storages; this class is public for `isinstance` (GDP-5).
+    The subclasses differ in their sides and in the agent that synchronises them.
     """
 
     __slots__ = ("__weakref__",)
@@ -65,7 +65,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
     # -- making ----------------------------------------------------------------------------------
 
     def parameters(self) -> Parameters:
-        """Return what a new storage needs to be like this one."""
+        """Return the creation parameters with which `allocate` makes a storage like this one."""
         return Parameters(
             self.shape,
             self.dtype,
@@ -77,31 +77,31 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
 
     @classmethod
     def allocate(cls, parameters: Parameters, init: Any = None) -> Self:
-        """Return a new storage; set all elements to `init`, except for an `init` of None."""
+        """Return a new storage with all elements set to `init`; None leaves them undefined."""
         return cls.from_plan(plan_memory(parameters), init)
 
     @classmethod
     @abstractmethod
     def from_plan(cls, plan: Plan, init: Any = None) -> Self:
-        """Return a new storage by `plan`, as `allocate` does."""
+        """Return a new storage with the memory layout `plan`; `init` as in `allocate`."""
 
     @classmethod
     @abstractmethod
     def sides(cls) -> Sides:
-        """Return the spaces of the host buffer and of the device buffer, None for a missing one.
+        """Return the memory spaces of the host and of the device buffer, None for a missing one.
 
         Raises `DeviceUnavailableError` only when memory is requested there.
         """
 
     @abstractmethod
     def current_space(self) -> MemorySpace:
-        """Return where the current data are, the host if there are several places."""
+        """Return a memory space with current data; prefer the host if several are current."""
 
     # -- what it is ------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Return the extents, halo included."""
+        """Return the extents, including the halo."""
         shape: tuple[int, ...] = self._array.shape
         return shape
 
@@ -123,7 +123,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of all elements, without padding (GDP-94)."""
+        """Return the total size of the elements in bytes, without padding (GDP-94)."""
         return self._array.nbytes
 
     @property
@@ -133,13 +133,13 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
 
     @property
     def device(self) -> str | None:
-        """Return the identifier of the device that has a buffer, None where none has (GDP-87)."""
+        """Return `"gpu"` if the storage has a device buffer, else None (GDP-87)."""
         backing = self._backing
         return None if backing is None or backing.device is None else "gpu"
 
     @property
     def labels(self) -> Labels:
-        """Return halo, names of dimensions and aligned point."""
+        """Return the labels: halo, names of the dimensions and aligned point."""
         labels = self._labels
         if isinstance(labels, tuple):
             labels = self._labels = resolved(labels)
@@ -167,7 +167,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
 
     @halo.setter
     def halo(self, halo: HaloLike) -> None:
-        """Set the halo, written as for the creation functions (GDP-92); nothing moves (GDP-93)."""
+        """Set the halo, in the notation of the creation functions (GDP-92); data do not move."""
         self._labels = self.labels.with_halo(checked_halo(halo, self.shape))
         if self._windows is not None:
             self._windows.interface = None
@@ -179,7 +179,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
 
     @property
     def domain_view(self) -> Self:
-        """Return the view without the halo (GDP-89)."""
+        """Return a view of the domain, that is, of all points outside the halo (GDP-89)."""
         return self[  # type: ignore[no-any-return]
             tuple(
                 slice(low, extent - high)
@@ -190,7 +190,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
 
     @property
     def __gt_data_interface__(self) -> dict[str | None, dict[str, Any]]:
-        """Describe the buffers of both sides, and how to keep them in step (GDP-83, GDP-84)."""
+        """Describe the buffers of both sides and how to synchronise them (GDP-83, GDP-84)."""
         windows = self._windows
         if windows is None or windows.interface is None:
             return self._described()
@@ -209,7 +209,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return (self[index] for index in range(len(self)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Copy `value` to the elements that `key` selects, on the side that GDP-119 to 124 say."""
+        """Copy `value` to the elements that `key` selects, on host or device (GDP-119 to 124)."""
         assignment.assign(self, key, value)
 
     def writes_on_device(self, value: Any) -> bool:
@@ -217,14 +217,14 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return on_gpu(value)
 
     def __eq__(self, other: object) -> Any:
-        """Return where the values are equal, as an array of the host, as NumPy does."""
+        """Return a host array of booleans: the elementwise comparison, as in NumPy."""
         return operators.compared(np.equal, self, other)
 
     def __ne__(self, other: object) -> Any:
-        """Return where the values differ, as an array of the host, as NumPy does."""
+        """Return a host array of booleans: the elementwise comparison, as in NumPy."""
         return operators.compared(np.not_equal, self, other)
 
-    # By identity, as for tensors elsewhere: sets check identity first, and compare no values.
+    # By identity, as for tensors of other libraries: sets compare identities before values.
     __hash__ = object.__hash__
 
     def transpose(self, *axes: Any) -> Self:
@@ -241,7 +241,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return self.transpose()
 
     def copy(self) -> Self:
-        """Return a storage with the same parameters, a copy of the data, and its own state."""
+        """Return a storage with the same parameters, a copy of the data and its own state."""
         twin = self.allocate(self.parameters())
         twin[...] = self
         return twin
@@ -253,15 +253,15 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return self.copy()
 
     def item(self, *index: int) -> Any:
-        """Return the element at `index`, or the only one there is, as a Python number."""
+        """Return the element at `index` as a Python number; without an index, the only element."""
         return elements.item(self, index)
 
     # -- the two sides ---------------------------------------------------------------------------
 
     def to_numpy(self) -> Array:
-        """Return the host buffer as an array, current, and from now on the modified side.
+        """Return the host buffer as an updated NumPy array; the host side then counts as modified.
 
-        Raises `GTNoSuchBufferError` where there is no host buffer (GDP-110).
+        Raises `GTNoSuchBufferError` if there is no host buffer (GDP-110).
         """
         backing = self._backing
         if backing is None or (backing.buffer is None and not backing.strict):
@@ -269,23 +269,23 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return self._exported_host()
 
     def to_cupy(self) -> Any:
-        """Return the device buffer as an array, current, and from now on the modified side.
+        """Return the device buffer as an updated array; the device side then counts as modified.
 
-        Raises `GTNoSuchBufferError` where there is no device buffer (GDP-108).
+        Raises `GTNoSuchBufferError` if there is no device buffer (GDP-108).
         """
         device = self._needed_side("device")
         self.acquire("gpu", WRITE if self._is_writable(device) else READ).release()
         return self.backing().lend(self.window(device))
 
     def to_ndarray(self) -> Any:
-        """Return the device buffer if there is one, else the host buffer (GDP-109)."""
+        """Return the device buffer as an array if there is one, else the host buffer (GDP-109)."""
         return self.to_numpy() if self.device is None else self.to_cupy()
 
     to_xp = to_ndarray
 
     @property
     def data_ro(self) -> Array:
-        """Return the host buffer, current and read-only; the device side stays current too."""
+        """Return the host buffer as an updated, read-only array; the device side stays current."""
         backing = self._backing
         if backing is not None and backing.buffer is not None:
             self._use_host(READ)
@@ -293,7 +293,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
 
     @property
     def data_wo(self) -> Array:
-        """Return the host buffer for overwriting, without a transfer of its current values."""
+        """Return the host buffer as an array to overwrite; current values are not transferred."""
         backing = self._backing
         if backing is None or backing.buffer is None:
             return self._array.view()
@@ -304,17 +304,18 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
     def access(
         self, device: str | None = None, mode: AccessMode | str = READ, region: Any = ...
     ) -> StorageAccess:
-        """Return a context manager that yields the array of one side and locks the data.
+        """Return a context manager that locks the data and yields the array of one side.
 
-        `mode` is a mode name of `mode_of`; a write-only mode promises to write all elements. On
-        the host, the array of a read access is read-only; on a device, it is a kernel argument. A
-        block that writes and raises leaves the data unusable until all of them are written anew.
-        `region` limits the access to what it selects, as `self[region].access(...)` does.
+        `mode` is a mode name of `mode_of`; with a write-only mode, the caller must write all
+        elements. On the host, the array of a read access is read-only; on a device, it is a kernel
+        argument. If a block that writes raises an exception, the data remain unusable until all of
+        them are rewritten. `region` limits the access to the selected elements, like
+        `self[region].access(...)`.
         """
         return StorageAccess(self._part(region), checked_device(device), mode_of(mode))
 
     def is_current(self, device: str | None = None) -> bool:
-        """Return whether the buffer of that side has the current values; nothing is copied."""
+        """Return whether the buffer of one side has the current values; no data are copied."""
         backing = self._backing
         space = self._needed_side("host" if checked_device(device) is None else "device")
         if backing is None or backing.buffer is None:
@@ -322,14 +323,14 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return backing.buffer.is_valid(space, backing.region_of(self._array))
 
     def make_valid(self, device: str | None = None, region: Any = ...) -> None:
-        """Transfer the elements that `region`, a key of integers and slices, selects to a side."""
+        """Update the elements in `region` (a key of integers and slices) on one side."""
         self._part(region).acquire(checked_device(device), READ).release()
 
     def device_to_host(self, *, force: bool = False) -> None:
         """Update the host buffer if the device was modified, or with `force` (GDP-112).
 
-        On a storage whose host side is the modified one nothing happens without `force`: a copy
-        would lose the newer values (spec 1E).
+        If the host is the modified side, this method has no effect without `force`: a copy would
+        lose the newer values.
         """
         self.backing().device_to_host(force=force)
 
@@ -350,11 +351,11 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         self.backing().set_synchronized()
 
     def synchronize(self) -> None:
-        """Copy to the stale side, if one is stale (GDP-117)."""
+        """Update the stale side, if there is one (GDP-117)."""
         self.backing().synchronize()
 
     def close(self) -> None:
-        """Update the host buffer, so that wrapped memory has the values."""
+        """Update the host buffer, so that wrapped memory contains the current values."""
         self.device_to_host()
 
     def __enter__(self) -> Self:
@@ -367,14 +368,14 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close, unless the block failed."""
+        """Close the storage, unless the block raised an exception."""
         if kind is None:
             self.close()
 
     # -- protocols -------------------------------------------------------------------------------
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """Return the host buffer, or a copy of it; raise `GTNoSuchBufferError` without one."""
+        """Return the host buffer or a copy; raise `GTNoSuchBufferError` without a host buffer."""
         if copy:
             return np.array(self.data_ro, dtype)
         array = self.to_numpy()
@@ -385,17 +386,17 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return array.astype(dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
-        """Answer comparisons and tests of values, and no arithmetic (GDP-2)."""
+        """Execute comparisons and tests such as `isnan`; reject arithmetic (GDP-2)."""
         found = operators.applied(ufunc, method, inputs, keywords)
         return self.answer(found, ufunc.__name__, map(type, inputs))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Answer `np.transpose` (GDP-99), and what comparing needs; nothing else (GDP-2)."""
+        """Execute `np.transpose` (GDP-99) and functions of comparisons; reject others (GDP-2)."""
         found = operators.answered(function, args, kwargs)
         return self.answer(found, function.__name__, types)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Return where the current data are, as (device type, device id)."""
+        """Return the location of the current data as (DLPack device type, device id)."""
         return dlpack.device_of(self)
 
     def __dlpack__(
@@ -406,15 +407,15 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Return a capsule of the current data; `dl_device=(1, 0)` brings them to the host."""
+        """Return a DLPack capsule of the current data; `dl_device=(1, 0)` exports the host side."""
         return dlpack.export(self, dlpack.ExportRequest(stream, max_version, dl_device, copy))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle parameters and the values of the host buffer."""
+        """Pickle the parameters and the values of the host buffer."""
         return elements.restored, (type(self), self.parameters(), np.array(self.data_ro))
 
     def describe(self) -> str:
-        """Return the subject of a message: label, shape, type and place."""
+        """Return label, class, shape, type and location, used as the subject of error messages."""
         name = f'"{self.label}" ' if self.label else ""
         place = "on cpu and gpu" if self._has_both() else f"on {self.device or 'cpu'}"
         dtype = spelled_type(self.dtype)
@@ -428,11 +429,11 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
 
     @property
     def pattern(self) -> Array:
-        """Return an array with the type and shape of the data; without a buffer, the data."""
+        """Return an array that describes the elements; without a buffer, it contains the data."""
         return self._array
 
     def window(self, space: MemorySpace) -> Any:
-        """Return the array at `space`, valid or not; for callers with an access."""
+        """Return the array in `space`, whether current or not; the caller must have an access."""
         backing = self.backing()
         if backing.buffer is None:
             return self._array
@@ -446,7 +447,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return windows.host
 
     def reading_window(self) -> Array:
-        """Return the array of the host as a read-only one, valid or not."""
+        """Return a read-only view of the host array, whether its values are current or not."""
         windows = self._windows
         if windows is None or windows.reading is None:
             reading: Array = self.window(self._needed_side("host")).view()
@@ -458,9 +459,9 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
     def token(
         self, device: str | None, mode: AccessMode, part: Array | None = None
     ) -> AccessToken | None:
-        """Return an access to one side that has not begun yet, None where there is no such side.
+        """Return an access token, not yet acquired, for one side; None if that side does not exist.
 
-        `part` is the array that describes what is used, if that is not all of the storage.
+        `part` describes the accessed elements if they are not the whole storage.
         """
         backing = self._backing or self.backing()
         space = backing.host if device is None else backing.device
@@ -471,9 +472,9 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return backing.token(space, mode, self._array if part is None else part)
 
     def acquire(self, device: str | None, mode: AccessMode) -> AccessToken:
-        """Return an access to the data on one side.
+        """Acquire the data on one side, and return the access token.
 
-        Raises `GTNoSuchBufferError` where there is no such side.
+        Raises `GTNoSuchBufferError` if that side does not exist.
         """
         token = self.token(device, mode)
         if token is None:
@@ -483,9 +484,10 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return token
 
     def window_for(self, token: AccessToken, *, later: bool = False) -> Any:
-        """Return the array that a holder of `token` works on; on a device, what a kernel gets.
+        """Return the array for the owner of `token`; on a device, in the form that kernels take.
 
-        A kernel that is done `later` waits by itself for what it comes after.
+        With `later`, the array is for asynchronous work, which itself waits for preceding
+        operations.
         """
         backing = self.backing()
         if token.space is backing.device:
@@ -507,7 +509,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return self.window(token.space)
 
     def seen_as(self, kind: type[Storage], backing: Backing, labels: Labels) -> Storage:
-        """Return a storage of a kind over the same elements, through `backing`."""
+        """Return a storage of class `kind` over the same elements, with the state `backing`."""
         backing.points = self.backing().points
         return kind(self._array, labels, backing)
 
@@ -530,7 +532,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return backing is not None and None not in (backing.host, backing.device)
 
     def shown(self) -> WindowSpec:
-        """Return which elements of its buffer this shows."""
+        """Return dtype, shape, strides and offset of the elements of this storage in its buffer."""
         return self.backing().spec_of(self._array)
 
     def _needed_side(self, side: str) -> MemorySpace:
@@ -576,12 +578,12 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         return found
 
     def _part(self, region: Any) -> Storage:
-        """Return what a region selects, a view."""
+        """Return the view that `region` selects, or the storage itself for `...`."""
         part: Storage = self if region is ... else self[view_key(region)]
         return part
 
     def _picked(self, key: Any) -> Any:
-        """Return `self[key]` whatever the key is, and wherever the values are."""
+        """Return `self[key]` for any NumPy key, read on the host or on the device."""
         backing, array = self._backing, self._array
         try:
             if is_basic(key) and not is_element(key, self.ndim):

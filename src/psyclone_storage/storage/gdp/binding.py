@@ -1,11 +1,11 @@
-"""The rules of a stencil call (GDP-26 to GDP-33): from arguments to arrays on one device.
+"""Argument binding for stencil calls (GDP-26 to GDP-33): from arguments to arrays on one device.
 
     with bound({"a": a, "b": b}, device="gpu", writes=["b"]) as arrays:
         kernel(arrays["a"], arrays["b"])
 
-All arguments are acquired; after the block, those that were written are touched, and all are
-released. An argument whose only buffer is on the other side is copied to this device, with a
-warning. If it was written and the block succeeded, it is copied back.
+All arguments are acquired on entry. After the block, the written ones are marked as modified, and
+all are released. An argument whose only buffer is on the other side is copied to this device, with
+a warning. If it was written and the block succeeded, it is copied back.
 """
 
 from __future__ import annotations
@@ -51,32 +51,33 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 
 class TransferWarning(UserWarning):
-    """A warning: an argument had to be copied between host and device for a call (GDP-32)."""
+    """Warning: an argument was copied between host and device for a call (GDP-32)."""
 
 
 class OpenArguments(dict[str, Any]):
-    """The arrays of a call by name, and the domain that follows from the halos (GDP-19).
+    """A read-only mapping from names to the arrays of a call.
 
-    It can only be read: a block that is entered again hands out the same one.
+    It also gives the domain that follows from the halos (GDP-19). A block that is entered again
+    returns the same mapping.
     """
 
     __slots__ = ("_things",)
 
     def __init__(self, things: Mapping[str, Any]) -> None:
-        """Start without arrays for `things`."""
+        """Create an empty mapping; `things` are the arguments, whose arrays are added later."""
         super().__init__()
         self._things = things
 
     @property
     def origins(self) -> dict[str, tuple[int, ...]]:
-        """Return for each argument its first point after the halo."""
+        """Return the index of the first point inside the halo for each argument."""
         return {name: tuple(low for low, _ in self._halo(name)) for name in self}
 
     @property
     def domain(self) -> tuple[int, ...]:
         """Return the largest domain that lies within the halos of all arguments.
 
-        It has an extent for each of I, J and K that some argument has; unnamed dimensions are
+        It has one extent for each of I, J and K that occurs in an argument; unnamed dimensions are
         I, J, K in this order.
         """
         extents: dict[str, int] = {}
@@ -117,10 +118,10 @@ def bound(
 ) -> Binding:
     """Return a context manager that yields the arrays of `arguments` on `device`, by name.
 
-    `writes` names the arguments that the block writes. On the host, the arrays of storages that
-    are only read are read-only; on a device they are what a kernel gets. Raises `ValueError` for a
-    name in `writes` that is no argument, and when the block begins, `GTNoSuchBufferError` for an
-    argument without any buffer (GDP-33).
+    `writes` names the arguments that the block writes. On the host, the arrays of storages that are
+    only read are read-only; on a device, arrays have the form that kernels take. Raises
+    `ValueError` if a name in `writes` is not an argument. On entry, raises `GTNoSuchBufferError`
+    for an argument without any buffer (GDP-33).
     """
     unknown = [name for name in writes if name not in arguments]
     if unknown:
@@ -130,7 +131,10 @@ def bound(
 
 @dataclass(slots=True)
 class _Guest:
-    """An argument that is not a storage with a buffer where the call runs."""
+    """An argument that is not a storage with a buffer on the device of the call.
+
+    `home` is its own array, `copy` the copy on the device of the call if one was necessary.
+    """
 
     info: Info
     written: bool
@@ -138,7 +142,7 @@ class _Guest:
     copy: Any = None
 
     def write_back(self, device: Device) -> None:
-        """Copy the values of the copy back."""
+        """Copy the values of `copy` back to `home`."""
         if device is None:
             space = space_of(self.home)
             with memory_of(space).bound():
@@ -148,12 +152,12 @@ class _Guest:
 
 
 class Binding(BindingBlock):
-    """The arguments of one call for the time of the block."""
+    """The arguments of one call, acquired for the duration of a block."""
 
     __slots__ = ()
 
     _later: ClassVar[bool] = False
-    """Whether work that is asked for in the block waits by itself for what it uses."""
+    """Whether work submitted in the block itself waits for the data that it uses."""
     _arguments: Mapping[str, Any]
     _device: Device
     _writes: Collection[str]
@@ -169,8 +173,9 @@ class Binding(BindingBlock):
     def _enter(self) -> OpenArguments:
         """Execute `__enter__` if it needs an allocation, a transfer or a wait.
 
-        What others describe comes first: their ways to bring values may wait, which is no good
-        while storages are held. The storages follow all at once.
+        Arguments that are not storages are prepared first: their own update functions may wait,
+        which could cause a deadlock while storages are locked. Then all storages are acquired in
+        one operation.
         """
         arrays = OpenArguments(self._arguments)
         device, writes = self._device, self._writes
@@ -208,7 +213,7 @@ class Binding(BindingBlock):
         raise AccessConflictError("The arguments of a block are bound until the block ends.")
 
     def _give_all_back(self, error: BaseException | None) -> None:
-        """End the accesses that an interrupt has left, with the error of the block."""
+        """End the accesses that are still active after an interrupt, with the block's error."""
         tokens, self._tokens = self._tokens, ()
         for token in tokens:
             if token.active:
@@ -220,14 +225,17 @@ class Binding(BindingBlock):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Execute `__exit__` where it affects other threads."""
+        """Execute `__exit__` if the fast path cannot, because other threads may be affected."""
         if self._block is not None:
             block, self._block = self._block, None
             block.__exit__(kind, error, trace)
         self._end(error)
 
     def _as_storage(self, thing: Any) -> Storage | None:
-        """Return another facade of a buffer, which describes no memory, as a storage."""
+        """Return `thing` as a storage if it is another facade of a buffer and not an array.
+
+        Return None for everything else.
+        """
         if isinstance(thing, np.ndarray) or found_buffer(thing) is None or describe(thing):
             return None
         material = material_of(thing, None)
@@ -263,7 +271,7 @@ class Binding(BindingBlock):
         return guest.copy if device is None else _for_kernel(guest.copy)
 
     def _give_up(self, error: BaseException) -> None:
-        """End the accesses acquired for a block that does not begin: nothing was written."""
+        """End the accesses of a block that failed on entry; no data were written."""
         tokens, self._tokens = self._tokens, ()
         try:
             for token in tokens:
@@ -292,19 +300,19 @@ class Binding(BindingBlock):
 
 
 class LaunchBlock(Binding):
-    """Storages for the time of a block that submits asynchronous work to their device.
+    """A block that binds storages and submits asynchronous work to their device.
 
-    Its arrays are for that work alone: the block itself does not wait for preceding operations.
-    Transfers overlap with work on other data.
+    Its arrays are only for the submitted work: the block itself does not wait for preceding
+    operations. Transfers overlap with work on other data.
     """
 
     __slots__ = ()
 
     _later = True
     _memory: Any
-    """Where the data of the last block were, None before the first one."""
+    """The device memory of the last block, None before the first one."""
     _queue: Hashable
-    """The queue that the block found all work on its data in, None where that is not so."""
+    """The queue that contains all pending work on the data; None if there is no such queue."""
 
     def __init__(self, arguments: Mapping[str, Any], device: Any, writes: Collection[str]) -> None:
         """Prepare the block; it acquires the storages on entry."""
@@ -326,7 +334,7 @@ class LaunchBlock(Binding):
         super()._end(error)
 
     def _end_queued(self) -> None:
-        """End the accesses whose data the queue of this thread has all to itself from now on."""
+        """End the accesses to data that only the current queue of this thread will use next."""
         memory, tokens = self._memory, self._tokens
         self._queue = None if memory is None else memory.queue
         if self._queue is None:
@@ -340,9 +348,9 @@ class LaunchBlock(Binding):
             self._tokens = [token for token in tokens if token not in ended]
 
     def uses(self) -> tuple[tuple[MemoryUse, ...], ...]:
-        """Return what work with each of the storages is to be told to use.
+        """Return the memory ranges that work on each storage uses, in the order of the arguments.
 
-        Raises `ValueError` if they are not all on one device.
+        Raises `ValueError` if the storages are not all on one device.
         """
         places = {token.memory: token for token in self._tokens}
         if len(places) > 1:
@@ -353,21 +361,21 @@ class LaunchBlock(Binding):
         return tuple(token.uses_of(window) or (_whole_use(token),) for window, token in windows)
 
     def start(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> None:
-        """Submit work to the device; if it fails, the data that it writes are spoiled."""
+        """Submit work to the device; if it fails, the data that it writes are marked as failed."""
         if not self._is_in_queue():
             self._follow(uses)
         self._memory.start(work, uses)
 
     def start_and_wait(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> Any:
-        """Submit work to the device, and return its result."""
+        """Submit work to the device, wait for it, and return its result."""
         self._follow(uses)
         return self._memory.start_and_wait(work, uses)
 
     def _notes(self) -> tuple[tuple[LastUse, ...], ...] | None:
-        """Return the notes on data that were read, and on data that were written, once for all.
+        """Return two tuples of use records, for data that were read and for data that were written.
 
-        They are empty if the host knows all work to be complete. None means that this thread's work
-        now goes to another queue.
+        Both are empty if all work is known to be complete. Return None if this thread now submits
+        its work to another queue.
         """
         if not self._is_in_queue():
             return None
@@ -378,26 +386,26 @@ class LaunchBlock(Binding):
         return (read,), (read._replace(wrote=True),)
 
     def _is_in_queue(self) -> bool:
-        """Return whether this thread still uses the queue that was current when the block began."""
+        """Return whether the queue that was current at the start of the block still is."""
         if self._memory is None:
             raise TypeError("This block has no storage, and so no device for work.")
         return self._queue is not None and bool(self._memory.queue == self._queue)
 
     def _follow(self, uses: tuple[MemoryUse, ...]) -> None:
-        """Order the next work of the device after pending operations on the memory it uses."""
+        """Make the next work on the device wait for pending operations on the memory in `uses`."""
         for use in uses:
             self._memory.follow(use.allocation, use.wrote)
 
 
 def _whole_use(token: AccessToken) -> MemoryUse:
-    """Return the memory use of an access whose used parts are unknown: the whole allocation."""
+    """Return a memory use of the whole allocation, for an access whose used parts are unknown."""
     held = token.allocation
     return MemoryUse(held, held.pointer, held.pointer + held.capacity, token.mode.writes)
 
 
 def _refuse_two_devices(tokens: Iterable[AccessToken]) -> None:
     places = {token.space.device_id: token for token in tokens}
-    places.pop(None, None)  # memory that all devices see
+    places.pop(None, None)  # memory that all devices can access
     if len(places) > 1:
         one, other, *_ = (token.describe() for token in places.values())
         raise ValueError(
@@ -406,7 +414,7 @@ def _refuse_two_devices(tokens: Iterable[AccessToken]) -> None:
 
 
 def _put(arrays: OpenArguments, name: str, array: Any) -> None:
-    """Set what the users of `arrays` cannot."""
+    """Set an entry of `arrays`, which is read-only for its users."""
     dict.__setitem__(arrays, name, array)
 
 

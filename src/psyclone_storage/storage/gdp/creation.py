@@ -1,6 +1,6 @@
-"""Functions that create storages: those of GDP-3 (GDP-40 to GDP-61) and further ones.
+"""Functions that create storages: those of GDP-3 (GDP-40 to GDP-61) and extensions.
 
-All of them take the keywords of `Keywords` and no others.
+All of them accept the keywords of `Keywords`.
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ def ones(shape: Shape, dtype: Any = np.float64, **keywords: Unpack[Keywords]) ->
 def full(
     shape: Shape, fill_value: Any, dtype: Any = np.float64, **keywords: Unpack[Keywords]
 ) -> Storage:
-    """Return a storage with all elements `fill_value` (GDP-46)."""
+    """Return a storage with all elements set to `fill_value` (GDP-46)."""
     return _new(shape, dtype, keywords, fill_value)
 
 
 def empty_like(data: Any, dtype: Any = None, **keywords: Unpack[Keywords]) -> Storage:
     """Return a storage with undefined values and the parameters of `data` (GDP-41).
 
-    `dtype` None is that of `data` (GDP-48). Any keyword overrides its parameter; the shape cannot
-    be overridden (GDP-49).
+    By default, the element type is that of `data` (GDP-48). A keyword overrides the parameter of
+    the same name; the shape cannot be overridden (GDP-49).
     """
     return _made(_parameters_like(data, dtype, keywords))
 
@@ -82,7 +82,7 @@ def ones_like(data: Any, dtype: Any = None, **keywords: Unpack[Keywords]) -> Sto
 def full_like(
     data: Any, fill_value: Any, dtype: Any = None, **keywords: Unpack[Keywords]
 ) -> Storage:
-    """Return a storage with all elements `fill_value` and the parameters of `data` (GDP-47)."""
+    """Return a storage filled with `fill_value`, with the parameters of `data` (GDP-47)."""
     return _made(_parameters_like(data, dtype, keywords), fill_value)
 
 
@@ -94,16 +94,17 @@ def as_storage(
     shape: Shape | None = None,
     **keywords: Unpack[Keywords],
 ) -> Storage:
-    """Return a storage over memory that exists already; nothing is copied (GDP-52).
+    """Return a storage over existing memory, without a copy (GDP-52).
 
-    `data` and `device_data` are arrays, storages, or whatever describes its data; either may be on
-    the device. `data` may also be a buffer or another facade of one, which then shares its values,
-    locks and validity with the storage. With both, their shapes and strides must agree (GDP-53).
-    `sync_state` states the current one of them, and becomes the state of the storage; that of
-    another storage is taken only with the buffers of that storage (GDP-54, GDP-55). `shape`, if
-    given, must be that of the data, or of a buffer as many elements in C order.
+    `data` and `device_data` are arrays, storages or other objects with a data interface; either may
+    be on the device. `data` may also be a buffer or another facade; the storage then shares its
+    values, locks and validity. If both are given, their shapes and strides must be equal (GDP-53).
+    `sync_state` specifies which of the two is current, and becomes the state of the storage. The
+    `sync_state` of another storage requires the buffers of that storage (GDP-54, GDP-55). `shape`,
+    if given, must equal that of the data; for a buffer, it may be any shape with as many elements,
+    in C order.
 
-    Raises `TypeError` without any data, `ValueError` where a parameter contradicts the memory.
+    Raises `TypeError` without any data, `ValueError` if a parameter contradicts the memory.
     """
     material = material_of(data, device_data)
     if material is None:
@@ -123,11 +124,12 @@ def storage(  # noqa: PLR0913 - the signature is that of GDP-3
 ) -> Storage:
     """Return a storage with the values of `data`, or of `device_data` (GDP-56).
 
-    The element type is that of the data unless `dtype` is given. With `copy=False` this is
-    `as_storage` (GDP-57), or `empty` where there are no data (GDP-58), which then needs `shape`. Of
-    two arrays, `sync_state` says which one is current; without it they count as equal.
+    The element type is that of the data unless `dtype` is given. With `copy=False`, the function is
+    equivalent to `as_storage` (GDP-57), or to `empty` without data (GDP-58), which then requires
+    `shape`. If there are two arrays, `sync_state` specifies which one is current; by default, they
+    count as equal.
 
-    Raises `TypeError` without data, or without a shape; `ValueError` where `shape` or `dtype`
+    Raises `TypeError` without data or without a shape, `ValueError` if `shape` or `dtype`
     contradicts the data (GDP-59).
     """
     material = material_of(data, device_data)
@@ -147,10 +149,10 @@ def storage(  # noqa: PLR0913 - the signature is that of GDP-3
 def stacked(
     shapes: Mapping[str, Sequence[int]], dtype: Any = np.float64, **keywords: Unpack[Keywords]
 ) -> dict[str, Storage]:
-    """Return several storages, by name, that share one buffer and therefore move as one.
+    """Return several storages, by name, that share one buffer and are transferred together.
 
-    Their shapes and ranks may differ. With `device="gpu"` a transfer of one brings all of them
-    over, in one go; they have one state.
+    Their shapes and ranks may differ. With `device="gpu"`, a transfer of one storage moves all of
+    them in one copy; they share one validity state.
     """
     plans = {name: _make_plan(shape, dtype, keywords)[0] for name, shape in shapes.items()}
     if not plans:
@@ -194,10 +196,10 @@ def _plan(shape: Any, dtype: Any, **keywords: Any) -> tuple[Plan, Maker]:
 
 
 def _new(shape: Any, dtype: Any, keywords: Mapping[str, Any], init: Any = None) -> Storage:
-    """Return a new storage; plans of earlier requests are cached."""
+    """Return a new storage; memory plans are cached for repeated requests."""
     try:
         plan, make = _plan(shape, dtype, **keywords)
-    except TypeError:  # A shape that is a list, or an error that comes again.
+    except TypeError:  # The shape is an unhashable list, or the call below raises the error again.
         plan, make = _make_plan(shape, dtype, keywords)
     return make(plan, init)
 

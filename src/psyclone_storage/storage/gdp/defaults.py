@@ -1,8 +1,8 @@
-"""The presets that `defaults=` names; `parameters` applies them.
+"""Presets for the keyword `defaults=`; `parameters.resolve` applies them.
 
-A preset states the settings that suit a back end or a language: the order of dimensions, the device
+A preset contains settings that suit a back end or a language: the order of dimensions, the device
 and the alignment. Unset values come from other sources (GDP-79). The names are those of GDP-3,
-those of the current GT4Py, and those that `register_defaults` adds.
+those of current GT4Py versions, and those added with `register_defaults`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from psyclone_storage.storage.core.layout import LayoutRule, by_meaning, first_f
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """The parameters of a back end; None leaves one open.
+    """The parameters of a back end; None leaves a parameter unset.
 
     - `layout` chooses the order in memory from the names of the dimensions.
     - `device` is `"gpu"` or `"cpu"`.
-    - `alignment_size` in bytes; it is passed over for element types that it does not fit.
+    - `alignment_size` is in bytes; it is ignored for element types whose size it does not fit.
     """
 
     layout: LayoutRule
@@ -56,7 +56,7 @@ def register_defaults(name: str, preset: Preset) -> None:
 
 
 def on_new_defaults(listener: Callable[[], None]) -> None:
-    """Call `listener` after each registration."""
+    """Call `listener` after each registration of a preset."""
     _LISTENERS.append(listener)
 
 

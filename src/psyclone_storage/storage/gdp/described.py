@@ -12,22 +12,23 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 
 class Describable(Protocol):
-    """The interface of a storage to its description."""
+    """The methods of a storage that its data interface needs."""
 
     @property
     def halo(self) -> gt.Halo:
         """Return the widths of the halo."""
 
     def window(self, space: MemorySpace) -> Any:
-        """Return the array at `space`, valid or not."""
+        """Return the array in `space`, whether its values are current or not."""
 
 
 def described(
     storage: Describable, backing: Backing
 ) -> tuple[dict[str | None, dict[str, Any]], bool]:
-    """Return the description of both sides, and whether it may be cached.
+    """Return the data interface of both sides, and whether it may be cached.
 
-    A description that contains a stream may not: that is the caller's current stream.
+    A description that contains a stream may not be cached, because it contains the current stream
+    of the caller.
     """
     found: dict[str | None, dict[str, Any]] = {}
     if backing.host is not None:
@@ -44,6 +45,6 @@ def described(
 
 
 def wait_for_queued(backing: Backing) -> None:
-    """Wait for the pending work of the device: the receiver of an address uses it at once."""
+    """Wait for pending device work: the receiver of an address may use it immediately."""
     if backing.device is not None and memory_of(backing.device).jobs:
         finish_all()

@@ -1,4 +1,4 @@
-"""Reads of elements that NumPy alone cannot perform."""
+"""Element reads that NumPy alone cannot perform."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from psyclone_storage.storage.gdp.indexing import device_key, host_key
 
 
 class Readable(Protocol):
-    """The interface of a storage to a read of its elements."""
+    """The methods of a storage that a read of elements needs."""
 
     def window(self, space: MemorySpace) -> Any:
-        """Return the array at `space`, valid or not."""
+        """Return the array in `space`, whether its values are current or not."""
 
     def token(
         self, device: str | None, mode: AccessMode, part: np.ndarray[Any, Any] | None = None
     ) -> AccessToken | None:
-        """Return an access to a part of one side that has not begun yet."""
+        """Return an access token, not yet acquired, for a part of the data on one side."""
 
     @property
     def pattern(self) -> np.ndarray[Any, Any]:
@@ -36,14 +36,14 @@ class Readable(Protocol):
         """Return the extents."""
 
     def describe(self) -> str:
-        """Return the subject of a message."""
+        """Return a description of the storage, used as the subject of an error message."""
 
     def __getitem__(self, key: Any) -> Any:
-        """Return the element or the values at `key`."""
+        """Return the element or the values that `key` selects."""
 
 
 def read(storage: Readable, backing: Backing, key: Any) -> Any:
-    """Return the element or the values at `key`, from the host if there is a host side."""
+    """Return the element or the values that `key` selects, read on the host if it has a buffer."""
     space = backing.host or backing.device
     assert space is not None
     assert backing.buffer is not None
@@ -61,7 +61,7 @@ def read(storage: Readable, backing: Backing, key: Any) -> Any:
 
 
 def is_part(found: Any, array: np.ndarray[Any, Any]) -> bool:
-    """Return whether `found` is an array over the memory of `array`, as one of a field is."""
+    """Return whether `found` is a view of the memory of `array`."""
     owner = found.base if isinstance(found, np.ndarray) else None
     return owner is not None and (owner is array or owner is array.base)
 
@@ -69,8 +69,8 @@ def is_part(found: Any, array: np.ndarray[Any, Any]) -> bool:
 def item(storage: Readable, index: tuple[int, ...]) -> Any:
     """Return one element as a Python number; a single index counts the elements in C order.
 
-    Raises `ValueError` without an index where there is not exactly one element, `IndexError` for an
-    index that is not there.
+    Raises `ValueError` without an index unless there is exactly one element, `IndexError` for an
+    index out of range.
     """
     shape = storage.shape
     if not index and prod(shape) != 1:
@@ -82,12 +82,12 @@ def item(storage: Readable, index: tuple[int, ...]) -> Any:
 
 
 def missing(storage: Readable, key: Any, error: IndexError) -> IndexError:
-    """Return the error that says which storage has nothing at `key`."""
+    """Return an `IndexError` that names the storage and the invalid key."""
     return IndexError(f"{storage.describe()} has nothing at {key!r}: {error}.")
 
 
 def restored(kind: Any, parameters: Any, values: np.ndarray[Any, Any]) -> Any:
-    """Return the storage of a kind that was pickled."""
+    """Return a storage of class `kind` with the pickled parameters and values."""
     made = kind.allocate(parameters)
     made[...] = values
     return made

@@ -1,8 +1,7 @@
-"""Keys and values of `storage[key]` and `storage[key] = value`, independent of storages.
+"""Conversion of the keys and values in `storage[key]` and `storage[key] = value`.
 
-Keys are those of NumPy; an object that describes its data is allowed wherever an index array is
-(GDP-105). Values are numbers, arrays of either side, and objects that describe their data
-(GDP-106).
+Keys are those of NumPy. An index array may be replaced by an object with a data interface
+(GDP-105). Values are numbers, host or device arrays, and objects with a data interface (GDP-106).
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from psyclone_storage.storage.memory.registry import host_memory
 def on_gpu(value: Any) -> bool:
     """Return whether `value` is GPU-enabled (GDP-120, GDP-121).
 
-    It is if its data interface has a GPU buffer or, without a data interface, if it has a
-    `__cuda_array_interface__` or offers a buffer of a GPU through DLPack. That CuPy could also
-    convert an array of the host does not count.
+    It is if its data interface has a GPU buffer. Without a data interface, it must have a
+    `__cuda_array_interface__` or offer a GPU buffer through DLPack. Host arrays do not count,
+    although CuPy could convert them.
     """
     interface = getattr(value, "__gt_data_interface__", None)
     if interface is not None:
@@ -46,7 +45,7 @@ _GPU_KINDS = (2, 13)
 
 
 def host_key(key: Any) -> Any:
-    """Return `key` with what describes its data replaced by arrays of the host."""
+    """Return `key` with objects that have a data interface replaced by host arrays."""
     if isinstance(key, tuple):
         return tuple(host_key(part) for part in key)
     if isinstance(key, (*BASIC, bool, list, np.ndarray)):
@@ -55,7 +54,7 @@ def host_key(key: Any) -> Any:
 
 
 def host_values(value: Any) -> Any:
-    """Return `value` as NumPy takes it, copied from a device if it is only there."""
+    """Return `value` as a scalar or a host array; copy it from the device if necessary."""
     if isinstance(value, (*INTEGERS, float, complex, np.ndarray, np.generic)):
         return value
     found = describe(value)
@@ -69,7 +68,7 @@ def host_values(value: Any) -> Any:
 
 
 def device_values(value: Any, space: MemorySpace) -> Any:
-    """Return `value` as an array at `space`, copied there if it is only elsewhere."""
+    """Return `value` as a scalar or an array in device `space`; copy it if necessary."""
     if isinstance(value, (*INTEGERS, float, complex, np.generic)):
         return value
     found = describe(value)
@@ -81,7 +80,7 @@ def device_values(value: Any, space: MemorySpace) -> Any:
 
 
 def device_key(key: Any, space: MemorySpace) -> Any:
-    """Return `key` with what describes data on the device replaced by arrays at `space`."""
+    """Return `key` with device data replaced by arrays in `space`, other objects by host arrays."""
     if isinstance(key, tuple):
         return tuple(device_key(part, space) for part in key)
     if isinstance(key, (*BASIC, bool, list, np.ndarray)):
@@ -90,7 +89,7 @@ def device_key(key: Any, space: MemorySpace) -> Any:
 
 
 def uploaded(values: np.ndarray[Any, Any], space: MemorySpace) -> Any:
-    """Return a new array at `space`, a device, with these values."""
+    """Return a new array in device `space` with a copy of `values`."""
     packed = np.ascontiguousarray(values)
     buffer = CoherentBuffer(packed.size, packed.dtype)
     buffer.adopt(host_memory().adopt(packed)[0])

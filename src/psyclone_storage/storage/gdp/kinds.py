@@ -1,7 +1,7 @@
-"""The four kinds of storages (GDP-126 to GDP-129) and their older names.
+"""The four classes of storages (GDP-126 to GDP-129) and their older names.
 
-They differ in the sides that they have, in the protocols that those sides support, and in the
-choice of the side for an assignment.
+They differ in their sides, in the protocols that those sides support, and in the side on which an
+assignment executes.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from psyclone_storage.storage.memory.registry import memory_of, resolved_device
 
 
 def _array_interface(self: Storage) -> dict[str, Any]:
-    """Describe the host buffer, current, and from now on the modified side (GDP-81)."""
+    """Describe the updated host buffer; the host side then counts as modified (GDP-81)."""
     array = self.to_numpy()
     return {**array.__array_interface__, "strides": array.strides}
 
 
 def _cuda_array_interface(self: Storage) -> dict[str, Any]:
-    """Describe the device buffer, current, and from now on the modified side (GDP-82)."""
+    """Describe the updated device buffer; the device side then counts as modified (GDP-82)."""
     buffer = self.backing().buffer
     return gt.interface_on_device(self.to_cupy(), constant=buffer is not None and buffer.const)
 
@@ -61,7 +61,7 @@ def _device_data(self: Storage) -> Any:
 
 
 def _buffer_protocol(self: Storage, _flags: int) -> memoryview:
-    """Return the host buffer for `memoryview(storage)`, from Python 3.12 on."""
+    """Return the host buffer for `memoryview(storage)` (Python 3.12 and later)."""
     return self.to_numpy().data
 
 
@@ -76,14 +76,14 @@ class CPUStorage(Storage):
     managed: ClassVar[Managed | None] = "gt4py"
     device_data: ClassVar[None] = None
     data = property(_data)
-    # The host buffer, where today's GT4Py looks for the array of a field first.
+    # Current GT4Py versions first read the array of a field from this attribute.
     ndarray = Storage._shown  # noqa: SLF001  # pylint: disable=protected-access
     __array_interface__ = property(_array_interface)
     __buffer__ = _buffer_protocol
 
     @classmethod
     def from_plan(cls, plan: Plan, init: Any = None) -> Self:
-        """Return a new storage; `init` 0 costs nothing before a page is used."""
+        """Return a new storage; with `init` 0, the system zeroes each page on first use."""
         parameters = plan.parameters
         if parameters.delayed or parameters.cuts:
             return _with_buffer(cls, plan, init)
@@ -102,16 +102,16 @@ class CPUStorage(Storage):
 
     @classmethod
     def sides(cls) -> Sides:
-        """Return the host."""
+        """Return the memory spaces of the sides: only the host."""
         return host_space(), None
 
     def current_space(self) -> MemorySpace:
-        """Return the host."""
+        """Return the host memory space."""
         return host_space()
 
 
 class GPUStorage(Storage):
-    """A storage on a device, without a buffer in main memory."""
+    """A storage in device memory, without a host buffer."""
 
     __slots__ = ()
 
@@ -121,21 +121,21 @@ class GPUStorage(Storage):
 
     @classmethod
     def from_plan(cls, plan: Plan, init: Any = None) -> Self:
-        """Return a new storage."""
+        """Return a new storage with the memory layout `plan`."""
         return _with_buffer(cls, plan, init)
 
     @classmethod
     def sides(cls) -> Sides:
-        """Return the device."""
+        """Return the memory spaces of the sides: only the device."""
         return None, device_space()
 
     def current_space(self) -> MemorySpace:
-        """Return the device."""
+        """Return the memory space of the device."""
         return self._needed_side("device")
 
 
 class CUDAManagedGPUStorage(Storage):
-    """A storage in unified memory, which the driver moves between host and device."""
+    """A storage in CUDA unified memory, which the driver moves between host and device."""
 
     __slots__ = ()
 
@@ -148,29 +148,29 @@ class CUDAManagedGPUStorage(Storage):
 
     @classmethod
     def from_plan(cls, plan: Plan, init: Any = None) -> Self:
-        """Return a new storage."""
+        """Return a new storage with the memory layout `plan`."""
         return _with_buffer(cls, plan, init)
 
     @classmethod
     def sides(cls) -> Sides:
-        """Return unified memory, as the host and as the device see it."""
+        """Return the memory spaces of the sides: unified memory for the host, and the device."""
         return managed_space(), device_space()
 
     def window(self, space: MemorySpace) -> Any:
-        """Return the array at `space`, for the host after all work of the device has ended."""
+        """Return the array in `space`; for the host, wait first for all device work."""
         backing = self.backing()
         if space is not backing.device:
             return backing.window(space, self._array)
         return super().window(space)
 
     def reading_window(self) -> np.ndarray[Any, Any]:
-        """Return the array of the host, read-only, after all work of the device has ended."""
+        """Return a read-only view of the host array, after waiting for all device work."""
         window: np.ndarray[Any, Any] = self.window(self._needed_side("host")).view()
         window.flags.writeable = False
         return window
 
     def current_space(self) -> MemorySpace:
-        """Return unified memory."""
+        """Return the space of unified memory."""
         return managed_space()
 
 
@@ -188,12 +188,12 @@ class SoftwareManagedGPUStorage(Storage):
 
     @classmethod
     def from_plan(cls, plan: Plan, init: Any = None) -> Self:
-        """Return a new storage; `init` is executed on the side that is used first."""
+        """Return a new storage; `init` is applied on the side that is used first."""
         return _with_buffer(cls, plan, init)
 
     @classmethod
     def sides(cls) -> Sides:
-        """Return the host and the device."""
+        """Return the memory spaces of the sides: the host and the device."""
         return host_space(), device_space()
 
     @property
@@ -202,16 +202,17 @@ class SoftwareManagedGPUStorage(Storage):
         return self.backing().sync_state
 
     def writes_on_device(self, value: Any) -> bool:
-        """Return whether to assign on the device (GDP-122).
+        """Return whether the assignment executes on the device (GDP-122).
 
-        That holds for values on the device, and for storages of this kind that are current there.
+        It does for values on the device, and for storages of this class whose device side is
+        current.
         """
         if isinstance(value, SoftwareManagedGPUStorage):
             return value.sync_state.state is not Sync.HOST_DIRTY
         return on_gpu(value)
 
     def current_space(self) -> MemorySpace:
-        """Return the host if it is current, else the device."""
+        """Return the host space if it is current, else the device space."""
         stale = self.sync_state.state is Sync.DEVICE_DIRTY
         return self._needed_side("device" if stale else "host")
 
@@ -224,7 +225,7 @@ ExplicitlyManagedGPUStorage = SoftwareManagedGPUStorage
 
 
 def kind_of(device: str | None, managed: Managed | None) -> type[Storage]:
-    """Return the class for a device and its manager (GDP-126 to GDP-129)."""
+    """Return the storage class for `device` and `managed` (GDP-126 to GDP-129)."""
     if device is None:
         return CPUStorage
     match managed:
@@ -237,7 +238,7 @@ def kind_of(device: str | None, managed: Managed | None) -> type[Storage]:
 
 
 def new_buffer(kind: type[Storage], plan: Plan, nbytes: int) -> CoherentBuffer:
-    """Return a buffer of at least `nbytes` bytes for storages of a kind; nothing is allocated."""
+    """Return a buffer of at least `nbytes` bytes for storages of class `kind`, without memory."""
     options = _options(kind, plan, nbytes)
     return CoherentBuffer(_size(options), plan.parameters.dtype, options)
 
@@ -266,10 +267,11 @@ def backed_by(
     parameters: Parameters,
     device: MemorySpace | None = None,
 ) -> Backing:
-    """Return the backing of storages of a kind on `buffer`, whose byte 0 they call `origin`.
+    """Return the backing of storages of class `kind` on `buffer`.
 
-    `device` is the device that has a side already, None where any will do. Raises
-    `DeviceUnavailableError` for a kind with a device on a machine without any.
+    `origin` is the address of byte 0 in the arrays that describe the storages. `device` is the
+    device that already has a replica; None selects the default device. Raises
+    `DeviceUnavailableError` for a class with a device side on a machine without a device.
     """
     host, default = kind.sides()
     if default is not None:
@@ -281,9 +283,10 @@ def backed_by(
 
 
 def ghost(parameters: Parameters, strides: tuple[int, ...], offset: int) -> np.ndarray[Any, Any]:
-    """Return an array with a shape, strides and an address `offset` bytes after `NOWHERE`.
+    """Return an array without accessible memory that describes shape, strides and offset.
 
-    That address has no memory: the array of a storage with a buffer only describes its layout.
+    Its address is `offset` bytes after `NOWHERE`. The array of a storage with a buffer only
+    describes the layout of the elements.
     """
     low, high = byte_extent(parameters.shape, strides, parameters.dtype.itemsize)
     pages = foreign_pages(NOWHERE + offset + low, high - low, None)
@@ -291,16 +294,17 @@ def ghost(parameters: Parameters, strides: tuple[int, ...], offset: int) -> np.n
 
 
 class _Shared:
-    """The state shared by the storages of one kind that one plan creates.
+    """State shared by all storages of one class that one plan creates.
 
-    `sides` are the sides of the latest storage, for the default device `asked`. `places` are the
-    replica places of that storage, from which further storages are created.
+    `sides` are the sides of the latest storage, and `asked` the default device at that time.
+    `places` are the replica places of that storage; the next storage on the same device reuses
+    them.
     """
 
     __slots__ = ("options", "size", "nbytes", "array", "points", "sides", "asked", "places")
 
     def __init__(self, options: BufferOptions, array: np.ndarray[Any, Any]) -> None:
-        """Start without places."""
+        """Start without replica places."""
         self.options = options
         self.size = _size(options)
         self.array = array
@@ -311,7 +315,7 @@ class _Shared:
         self.places: tuple[ReplicaPlace, ...] = ()
 
     def allocate(self, buffer: CoherentBuffer, sides: Sides, asked: str) -> None:
-        """Allocate memory for a new buffer at the existing ones of `sides`."""
+        """Allocate memory for a new buffer in the spaces `sides`; record the replica places."""
         spaces = [space for space in sides if space is not None]
         buffer.allocate(spaces)
         memories = [buffer.replicas.at(space).memory for space in spaces]
@@ -334,7 +338,7 @@ def _with_buffer(kind: type[_Kind], plan: Plan, init: Any) -> _Kind:
     is_known = asked == known.asked
     sides = known.sides if is_known else kind.sides()
     if not is_known:
-        # Else there has been a storage on that device already.
+        # Otherwise an earlier storage has already used that device.
         memory_of(sides[1] or host_space())
     backing = Backing(*sides, parameters.strict_exports, options.label)
     backing.attach(buffer, NOWHERE, known.points)
@@ -361,5 +365,5 @@ def _aligned_array(plan: Plan) -> np.ndarray[Any, Any]:
 
 
 NOWHERE = 1 << 12
-"""The address that arrays without memory have: a page that no process can read."""
+"""The address of arrays without memory: a page that no process can access."""
 _LINE = 64

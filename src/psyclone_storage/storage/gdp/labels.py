@@ -1,6 +1,6 @@
 """Labels for the grid points of a storage: halo, names of dimensions, aligned point.
 
-Labels are independent of memory; cutting and permuting a storage cuts and permutes them.
+Labels are independent of memory. Slicing or transposing a storage does the same to its labels.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Shaped(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The points of a storage.
+    """The labels of a storage.
 
-    An `aligned_index` of None is the first point after the halo (GDP-63). Without `dims`, the
-    dimensions are unnamed. `origin` is the first point after the halo in the order of GT4Py, None
-    without a halo.
+    If `aligned_index` is absent (None), the aligned point is the first point inside the halo
+    (GDP-63). Without `dims`, the dimensions are unnamed. `origin` is the first point inside the
+    halo in the dimension order of GT4Py, None without a halo.
     """
 
     halo: Halo
@@ -42,7 +42,7 @@ class Labels:
     origin: tuple[int, ...] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Compute `origin`, which GT4Py reads with each call."""
+        """Compute `origin`, which GT4Py reads in each call."""
         object.__setattr__(self, "origin", origin_behind(self.halo, self.dims))
 
     @property
@@ -53,7 +53,7 @@ class Labels:
         return tuple(low for low, _ in self.halo)
 
     def with_halo(self, halo: Halo) -> Labels:
-        """Return the labels with another halo; the aligned point stays where it is (GDP-93)."""
+        """Return the labels with another halo; the aligned point does not change (GDP-93)."""
         return Labels(halo, self.dims, self.aligned_point, self.alignment_size, self.label)
 
     def permuted(self, axes: Sequence[int]) -> Labels:
@@ -67,8 +67,9 @@ class Labels:
     def cut(self, key: Any, shape: Sequence[int]) -> Labels:
         """Return the labels of `storage[key]`, for a basic key of a storage of `shape` (GDP-103).
 
-        Integers drop their dimension, slices keep what is left of the halo on each side; a new axis
-        has no halo, and no name either, so that then no dimension has one.
+        An integer removes its dimension. A slice keeps the part of the halo that it selects on each
+        side. A new axis has neither a halo nor a name; all dimensions of the result are then
+        unnamed.
         """
         parts = iter(_per_axis(key, len(shape)))
         halo: list[tuple[int, int]] = []
@@ -90,11 +91,11 @@ class Labels:
 
 
 Cut: TypeAlias = "tuple[Labels | Cut, Any, Shaped]"
-"""How the labels of a view follow from others: those, the key, and the array that was cut."""
+"""A pending slice: the labels of the sliced storage, the key, and the sliced array."""
 
 
 def resolved(cut: Labels | Cut) -> Labels:
-    """Return the labels that `cut` selects."""
+    """Return the labels of a view; `cut` records the labels and keys from which they follow."""
     cuts: list[Cut] = []
     while isinstance(cut, tuple):
         cuts.append(cut)
@@ -107,9 +108,8 @@ def resolved(cut: Labels | Cut) -> Labels:
 def checked_halo(halo: HaloLike, shape: Sequence[int]) -> Halo:
     """Return `halo` as one pair for each dimension (GDP-72).
 
-    An integer in it is a halo of that width at both ends. Raises `TypeError` for one number in
-    place of all entries, `ValueError` for a wrong length, a negative width, or a halo wider than
-    the storage.
+    An integer entry is a halo of that width at both ends. Raises `TypeError` if `halo` is a single
+    number, `ValueError` for a wrong length, a negative width, or a halo wider than the storage.
     """
     if not isinstance(halo, Iterable):
         raise TypeError(
@@ -128,8 +128,7 @@ def checked_halo(halo: HaloLike, shape: Sequence[int]) -> Halo:
 def checked_dims(dims: Sequence[str], ndim: int) -> Dims:
     """Return the names of dimensions as a tuple (GDP-70).
 
-    Raises `ValueError` unless there is one for each dimension, each of I, J, K or a number, none
-    twice.
+    Raises `ValueError` unless there are `ndim` distinct names, each of them I, J, K or a number.
     """
     found = tuple(str(name) for name in dims)
     unknown = [name for name in found if not is_dim(name)]
@@ -151,7 +150,10 @@ def is_dim(name: str) -> bool:
 
 
 def checked_point(point: Sequence[int], ndim: int) -> tuple[int, ...]:
-    """Return the aligned index as a tuple. Raises `ValueError` for a wrong length or sign."""
+    """Return the aligned index as a tuple.
+
+    Raises `ValueError` for a wrong length or a negative entry.
+    """
     found = tuple(index(entry) for entry in point)
     if len(found) != ndim or any(entry < 0 for entry in found):
         raise ValueError(
@@ -174,7 +176,7 @@ def _checked_width(part: int | tuple[int, int], extent: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=1024)
 def origin_behind(halo: Halo, dims: Dims | None) -> tuple[int, ...] | None:
-    """Return the first point after the halo in the order of GT4Py, None without a halo."""
+    """Return the first point inside the halo, in GT4Py's dimension order; None without a halo."""
     starts = [low for low, _ in halo]
     if not any(starts):
         return None
@@ -185,7 +187,7 @@ def origin_behind(halo: Halo, dims: Dims | None) -> tuple[int, ...] | None:
 
 
 def _per_axis(key: Any, ndim: int) -> list[Any]:
-    """Return one integer or slice for each of `ndim` dimensions, and None for each new one."""
+    """Return one integer or slice for each of `ndim` dimensions, and None for each new axis."""
     parts = list(key) if isinstance(key, tuple) else [key]
     missing = ndim - sum(part is not None and part is not Ellipsis for part in parts)
     rest = [slice(None)] * missing
@@ -203,7 +205,7 @@ def _cut_halo(halo: tuple[int, int], part: slice, extent: int) -> tuple[int, int
 
 
 def _ends(points: range, count: int) -> list[int]:
-    """Return the first and last `count` points, each once: no other point can be in a halo."""
+    """Return the first and last `count` points, each once; only these can lie in a halo."""
     if len(points) <= 2 * count:
         return list(points)
     return [*points[:count], *points[len(points) - count :]]

@@ -1,4 +1,4 @@
-"""`StorageAccess`, the use of one side of a storage during a block."""
+"""`StorageAccess`: access to one side of a storage for the duration of a block."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from psyclone_storage.storage.core.token import AccessToken
 
 
 class Openable(Protocol):
-    """The interface of a storage to an access."""
+    """The methods of a storage that an access needs."""
 
     def acquire(self, device: str | None, mode: AccessMode) -> AccessToken:
-        """Return an access to the data on one side."""
+        """Acquire the data on one side, and return the access token."""
 
     def window_for(self, token: AccessToken) -> Any:
-        """Return the array that a holder of `token` works on."""
+        """Return the array for the owner of `token`."""
 
 
 class StorageAccess:
-    """The array of one side of a storage for the time of a block.
+    """A context manager that yields the array of one side of a storage.
 
-    A block that writes and raises marks the data as failed: they can be read again after all of
-    them were written anew, or through an access that ignores the failure.
+    If a block that writes raises an exception, the data are marked as failed. They can be read
+    again after all of them have been rewritten, or through an access that ignores the failure.
     """
 
     __slots__ = ("_storage", "_device", "_mode", "_token")

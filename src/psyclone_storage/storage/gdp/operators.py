@@ -1,13 +1,12 @@
 """Operators and NumPy functions of storages: comparisons, but no arithmetic (GDP-2).
 
-GDP-3 leaves arithmetic to array libraries: a storage has up to two sides, and no operator specifies
-on which one to compute. So each operator raises an error that contains the label and the size of
-the storage, and names the array to compute with.
+GDP-3 leaves arithmetic to array libraries: a storage may have two sides, and an operator does not
+specify on which one to compute. Each arithmetic operator therefore raises an error with the label
+and the shape of the storage, which suggests the array to compute with.
 
-However, NumPy and xarray silently compare by identity if they cannot compare by value, so equal
-fields would count as different. Therefore comparisons, and the tests for missing values that xarray
-performs with them, return plain host arrays. They read the values where these are readable, and do
-not change the validity of either side.
+NumPy and xarray silently compare by identity if they cannot compare by value; equal fields would
+then count as different. Therefore comparisons, and the tests for missing values that xarray
+performs with them, return host arrays. They do not change the validity of either side.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ _UFUNCS = {np.equal, np.not_equal, np.isnan, np.isfinite, np.isinf, np.isnat}
 
 
 def compared(ufunc: Any, left: Any, right: Any) -> Any:
-    """Return `ufunc` of the values of both sides; raise `ValueError` where they do not match."""
+    """Return `ufunc(left, right)` as a host array; raise `ValueError` for unequal shapes."""
     with ExitStack() as stack:
         return ufunc(_values(left, stack), _values(right, stack))
 
 
 def applied(ufunc: Any, method: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """Return a comparison or a test of values; `NotImplemented` for everything else."""
+    """Return the result of a comparison or a test such as `isnan`, else `NotImplemented`."""
     if ufunc not in _UFUNCS or method != "__call__" or "out" in keywords:
         return NotImplemented
     with ExitStack() as stack:
@@ -41,12 +40,12 @@ def applied(ufunc: Any, method: str, inputs: tuple[Any, ...], keywords: dict[str
 
 
 def answered(function: Any, args: Any, kwargs: Any) -> Any:
-    """Return what a function of NumPy makes of a storage; `NotImplemented` for most of them."""
+    """Return the result of a supported NumPy function, else `NotImplemented`."""
     if function is np.transpose and hasattr(args[0], "transpose"):
         axes = kwargs.get("axes", args[1] if len(args) > 1 else None)
         return args[0].transpose() if axes is None else args[0].transpose(axes)
     if function is np.full_like:
-        # For xarray, which makes the flags of missing integers so: there are none.
+        # xarray creates the mask of missing integers (always False) with this function.
         pattern, value, *rest = args
         dtype = kwargs.get("dtype", rest[0] if rest else None) or pattern.dtype
         return np.full(kwargs.get("shape") or pattern.shape, value, dtype)
@@ -57,7 +56,10 @@ def answered(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _values(thing: Any, stack: ExitStack) -> Any:
-    """Return the values of a storage, held until `stack` ends; return other objects unchanged."""
+    """Return the host values of a storage, locked until `stack` closes.
+
+    Other objects are returned unchanged.
+    """
     if not hasattr(thing, "reading_window"):
         return thing
     if thing.backing().host is None:
@@ -68,16 +70,16 @@ def _values(thing: Any, stack: ExitStack) -> Any:
 
 
 class NoArithmetic:
-    """The rejection of operators, ufuncs and other functions of NumPy."""
+    """Base class that rejects operators, ufuncs and other NumPy functions."""
 
     __slots__ = ()
 
     @abstractmethod
     def describe(self) -> str:
-        """Return the subject of a message."""
+        """Return a description of the storage, used as the subject of an error message."""
 
     def refuse(self, operation: str) -> Never:
-        """Raise a `TypeError` that names the array to compute with."""
+        """Raise a `TypeError` that suggests the array to compute with."""
         raise TypeError(
             f'{self.describe()} has no operation "{operation}", as it does not say on which side '
             f"to compute: use its data_ro on the host, its to_cupy() on the device, or the array "
@@ -85,11 +87,15 @@ class NoArithmetic:
         )
 
     def astype(self, *_: Any, **__: Any) -> Never:
-        """Reject the array operation of this name, which xarray calls."""
+        """Reject the array method `astype`, which xarray calls."""
         self.refuse("astype")
 
     def answer(self, found: Any, operation: str, types: Iterable[type]) -> Any:
-        """Return what was found; refuse where nothing was, unless other types may know better."""
+        """Return `found`; if it is `NotImplemented`, raise `TypeError`.
+
+        If one of `types` is a foreign type, `NotImplemented` is returned instead, because that type
+        may implement the operation.
+        """
         known = (NoArithmetic, np.ndarray, np.generic, Number, str, list, tuple)
         if found is NotImplemented and all(issubclass(kind, known) for kind in types):
             self.refuse(operation)

@@ -1,8 +1,8 @@
-"""The keywords of the creation functions: their checks, and the sources of missing ones.
+"""The keywords of the creation functions: checks and default values.
 
 A missing parameter comes from the preset that `defaults` names, else from the data that a storage
-is created from, else from its fallback (GDP-79). The result is a frozen, complete `Parameters`;
-`plan` converts it to addresses.
+is created from, else from a fixed default (GDP-79). The result is a frozen, complete `Parameters`;
+the module `plan` computes strides and offsets from it.
 """
 
 from __future__ import annotations
@@ -39,22 +39,23 @@ Managed = Literal["gt4py", "cuda"]
 
 
 class Keywords(TypedDict, total=False):
-    """The keywords that all creation functions share (GDP-62 to GDP-78), and our extensions.
+    """The keywords that all creation functions share (GDP-62 to GDP-78), with extensions.
 
-    - `aligned_index`: the point whose address is aligned; the first one after the halo if absent.
-    - `alignment_size`: of that address, in bytes; 1 if absent.
-    - `defaults`: a preset; see `defaults.py`.
+    - `aligned_index`: the point whose address is aligned; by default, the first one inside the
+      halo.
+    - `alignment_size`: the alignment of that address in bytes; 1 by default.
+    - `defaults`: the name of a preset; see `defaults.py`.
     - `device`: `"gpu"` or None.
-    - `dims`: the meaning of the dimensions, which drives the default layout.
-    - `halo`: for each dimension a width, or a pair of them; none if absent.
-    - `layout`: the order of strides.
+    - `dims`: the names of the dimensions, which determine the default layout.
+    - `halo`: a width, or a pair of widths, for each dimension; no halo by default.
+    - `layout`: the order of the strides.
     - `managed`: the library that synchronises host and device: `"gt4py"`, `"cuda"`, or None.
     - `label`: a name for messages and statistics.
-    - `delayed`: allocate each side when it is first used, instead of at once.
-    - `chunks`: cut the field along its slowest dimension, into that many blocks, or into blocks of
-      the sizes in a tuple, as in dask; each block has its own validity, so that an access to a view
-      moves only the blocks that it touches. One block if absent.
-    - `strict_exports`: hand out host arrays read-only, except inside an access for writing.
+    - `delayed`: allocate each side when it is first used, instead of immediately.
+    - `chunks`: divide the field along its slowest dimension: an integer is the number of chunks, a
+      tuple gives their sizes, as in dask. Each chunk has its own validity, so that an access to a
+      view transfers only the chunks that contain it. By default, there is one chunk.
+    - `strict_exports`: export host arrays as read-only, except inside an access for writing.
     """
 
     aligned_index: Sequence[int]
@@ -72,7 +73,7 @@ class Keywords(TypedDict, total=False):
 
 
 _LARGEST: Final = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}
-"""The kinds of elements that NumPy and CuPy share, each with its largest size in bytes."""
+"""The dtype kinds that NumPy and CuPy share, each with its largest size in bytes."""
 
 _ADDRESSABLE: Final = 1 << 62
 
@@ -83,8 +84,8 @@ KEYWORDS: Final = frozenset(Keywords.__annotations__)
 class Parameters:
     """The complete parameters of an allocation.
 
-    `device` is `"gpu"` or None; `managed` matters only with a device. `cuts` are the indices in the
-    slowest dimension where a new chunk begins.
+    `device` is `"gpu"` or None; `managed` applies only with a device. `cuts` are the indices in the
+    slowest dimension at which a new chunk begins.
     """
 
     shape: tuple[int, ...]
@@ -99,10 +100,10 @@ class Parameters:
 
 
 class Source(NamedTuple):
-    """The parameters that follow from data to be wrapped or copied; None leaves one open.
+    """The parameters that follow from data to be wrapped or copied; None leaves one unset.
 
-    `layout` is that of the strides. `fixed` states that the memory is used unchanged, so that a
-    preset must agree with it instead of overriding it.
+    `layout` is derived from the strides. If `fixed` is true, the memory is used unchanged, so that
+    a preset must agree with it and cannot override it.
     """
 
     shape: tuple[int, ...]
@@ -124,10 +125,10 @@ def resolve(
     dtype: np.dtype[Any],
     source: Source | None = None,
 ) -> Parameters:
-    """Return the parameters of a new storage, in the order of GDP-79.
+    """Return the parameters of a new storage, with the precedence of GDP-79.
 
-    Raises `TypeError` for an unknown keyword or an element type that devices do not know,
-    `ValueError` for a value that makes no sense.
+    Raises `TypeError` for an unknown keyword or an element type that devices do not support,
+    `ValueError` for an invalid value.
     """
     unknown = set(keywords) - KEYWORDS
     if unknown:
@@ -162,7 +163,10 @@ def resolve(
 
 
 def checked_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
-    """Return `shape` as a tuple. Raises `ValueError` for a negative extent; 0 is one."""
+    """Return `shape` as a tuple of extents, which may be 0; reject negative ones.
+
+    Raises `ValueError` for a negative extent.
+    """
     extents = tuple(index(e) for e in shape) if isinstance(shape, Sequence) else _extents(shape)
     if any(extent < 0 for extent in extents):
         raise ValueError(f"The shape {extents} has a negative extent.")
@@ -170,7 +174,10 @@ def checked_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def checked_device(device: str | None) -> Literal["gpu"] | None:
-    """Return the device as `"gpu"`, or None for main memory (GDP-69), alias `"host"` or `"cpu"`."""
+    """Return `"gpu"`, or None for host memory (None, `"host"` or `"cpu"`; GDP-69).
+
+    Raises `ValueError` for any other name.
+    """
     if device is None or device in {"cpu", "host"}:
         return None
     if device == "gpu":
@@ -179,7 +186,7 @@ def checked_device(device: str | None) -> Literal["gpu"] | None:
 
 
 def _check_size(shape: tuple[int, ...], dtype: np.dtype[Any], label: str) -> None:
-    """Reject a size that no machine can address, before any computation with it."""
+    """Reject a size in bytes that no machine can address."""
     nbytes = prod(shape) * dtype.itemsize
     if nbytes > _ADDRESSABLE:
         raise MemoryExhaustedError(
@@ -189,12 +196,12 @@ def _check_size(shape: tuple[int, ...], dtype: np.dtype[Any], label: str) -> Non
 
 
 def named_storage(label: str) -> str:
-    """Return how a message begins that is about a storage which does not exist yet."""
+    """Return the subject of an error message about a storage that does not exist yet."""
     return f'The storage "{label}"' if label else "A storage"
 
 
 def _check_type(dtype: np.dtype[Any], label: str) -> None:
-    """Reject element types that NumPy and CuPy do not both have (GDP-3)."""
+    """Reject element types that NumPy and CuPy do not both support (GDP-3)."""
     if dtype.itemsize <= _LARGEST.get(dtype.kind, 0) and not dtype.isnative:
         raise TypeError(
             f"{named_storage(label)} cannot have elements in the byte order of {dtype.str}, which "
@@ -271,7 +278,7 @@ def _layout(
 
 
 def _cuts(chunks: int | Sequence[int] | None, rows: int) -> tuple[int, ...]:
-    """Return where new chunks begin in the slowest dimension, which has `rows` indices."""
+    """Return the indices in the slowest dimension, of extent `rows`, at which new chunks begin."""
     if chunks is None:
         return ()
     if isinstance(chunks, Sequence):
@@ -291,7 +298,11 @@ def _alignment(
     source: Source | None,
     dtype: np.dtype[Any],
 ) -> int:
-    """Return the alignment in bytes; what only a preset wants is passed over where it cannot be."""
+    """Return the alignment in bytes.
+
+    An alignment that only a preset or the source requests is ignored if it does not fit the element
+    size.
+    """
     given = keywords.get("alignment_size")
     if given is not None:
         size = index(given)

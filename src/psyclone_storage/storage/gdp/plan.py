@@ -1,4 +1,4 @@
-"""The positions of the elements of a new storage relative to an aligned address."""
+"""Memory plans: the positions of the elements of a new storage relative to an aligned address."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from psyclone_storage.storage.gdp.parameters import Parameters
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Strides, the byte offset of the first element, and the bytes needed.
+    """Strides, the byte offset of the first element, and the size in bytes.
 
     The offset is relative to an address that is a multiple of the alignment. `order` is `"C"` or
-    `"F"` where NumPy allocates just this by itself, and `plain` says that it can do so at once from
-    what is in `packed`, and that nothing else has to be done. `shared` is what the storages of each
-    kind that are made by this plan have in common, once it is made.
+    `"F"` if NumPy can allocate this layout. `plain` is true if `np.empty(*packed)` is then all that
+    is needed. `shared` caches, for each storage class, the state of the storages that this plan
+    created.
     """
 
     parameters: Parameters
@@ -38,10 +38,10 @@ class Plan:
 
 
 def plan_memory(parameters: Parameters) -> Plan:
-    """Return the plan by which the address of the aligned point is as it must be (GDP-65).
+    """Return the memory plan in which the address of the aligned point is aligned (GDP-65).
 
-    Where elements are smaller than the alignment, each line is padded to a multiple of it, so that
-    what holds for one point holds for those above it in the other dimensions.
+    Where elements are smaller than the alignment, each line is padded to a multiple of it. The
+    points with the same index in the fastest dimension are then aligned, too.
     """
     shape, itemsize = parameters.shape, parameters.dtype.itemsize
     labels = parameters.labels
@@ -64,9 +64,9 @@ def cut_memory(
 ) -> ChunkLayout | None:
     """Return the division of a buffer of `size` elements into chunks, None for one chunk.
 
-    The first element of the field is `offset` bytes after the first of the buffer. The elements
-    before and after the field belong to the first and last chunk. Raises `ValueError` for memory
-    whose slowest dimension has a negative stride.
+    The field starts `offset` bytes after the start of the buffer. The elements before and after the
+    field belong to the first and last chunk. Raises `ValueError` if the slowest dimension has a
+    negative stride.
     """
     if not parameters.cuts:
         return None

@@ -1,10 +1,10 @@
-"""`SyncState`, the three-valued view of validity that GDP-3 has; it never copies data.
+"""`SyncState`, the three-valued validity state of GDP-3; it never copies data.
 
-The validity bits of the buffer are authoritative (spec 2B.3): both sides current, or neither, is
-`SYNC_CLEAN`; one of them alone is `SYNC_HOST_DIRTY` or `SYNC_DEVICE_DIRTY`. If each side is current
-in some chunks only, the state is `SYNC_DEVICE_DIRTY`: a reader on the host then calls
-`device_to_host` first, which completes the host. All storages over one buffer share one `SyncState`
-object (GDP-130).
+The validity bits of the buffer are authoritative. If both sides are current, or neither is, the
+state is `SYNC_CLEAN`; if one is current, it is `SYNC_HOST_DIRTY` or `SYNC_DEVICE_DIRTY`. If each
+side is current in some chunks only, the state is `SYNC_DEVICE_DIRTY`: a reader on the host then
+calls `device_to_host` first, which completes the host. All storages over one buffer share one
+`SyncState` object (GDP-130).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _OF_SIDE = {
 
 
 class SyncState:
-    """The synchronisation state of a storage: the one of its two buffers that was modified.
+    """The synchronisation state of a storage: which of its two buffers was modified.
 
-    An object that the caller creates holds a value until `as_storage` takes it; from then on it
-    shows the validity of that buffer.
+    An object that the caller creates stores a value until it is passed to `as_storage`; from then
+    on, it reports the validity of the buffer.
     """
 
     __slots__ = ("_value", "_buffer", "_device", "__weakref__")
@@ -46,7 +46,7 @@ class SyncState:
     SYNC_DEVICE_DIRTY: ClassVar[Sync] = Sync.DEVICE_DIRTY
 
     def __init__(self, state: int = Sync.CLEAN) -> None:
-        """Start with `state`, and no buffer. Raises `ValueError` for an unknown one."""
+        """Start with `state` and without a buffer; raise `ValueError` for an unknown state."""
         self._value = Sync(state)
         self._buffer: CoherentBuffer | None = None
         self._device: MemorySpace | None = None
@@ -60,18 +60,18 @@ class SyncState:
 
     @state.setter
     def state(self, state: int) -> None:
-        """Mark buffers as current, as the caller declares; copy nothing."""
+        """Mark the buffers that `state` implies as current; no data are copied."""
         self._value = Sync(state)
         if self._buffer is not None:
             self._buffer.assume_valid(self._current_spaces())
 
     @property
     def buffer(self) -> CoherentBuffer | None:
-        """Return the buffer whose state this is, None if it has none yet."""
+        """Return the buffer whose state this is, or None."""
         return self._buffer
 
     def bind(self, buffer: CoherentBuffer, device: MemorySpace | None = None) -> None:
-        """Become the state of `buffer`, whose other side is `device`."""
+        """Report the state of `buffer`, whose other side is in the space `device`, from now on."""
         self._buffer = buffer
         self._device = device
 

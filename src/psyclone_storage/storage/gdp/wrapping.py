@@ -1,4 +1,4 @@
-"""Creation of storages from existing data: over the same memory, or with a copy of it."""
+"""Creation of storages from existing data: over the same memory or with a copy."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ Array = np.ndarray[Any, Any]
 
 
 class SourceData(NamedTuple):
-    """Data of which a storage is made: arrays of either side, or one of our own objects.
+    """The data from which a storage is made: host and device arrays, a storage, or a buffer.
 
-    With a `buffer`, that of another facade, `spec` selects the elements that the facade shows.
+    With a `buffer` (that of another facade), `spec` describes the elements that the facade covers.
     """
 
     source: Source
@@ -57,10 +57,10 @@ class SourceData(NamedTuple):
 
 
 def material_of(data: Any, device_data: Any) -> SourceData | None:
-    """Return what `data` and `device_data` are, None if both are None.
+    """Return the description of `data` and `device_data`, None if both are None.
 
-    Raises `TypeError` for `device_data` that are not on a device, `ValueError` where the two do not
-    fit together.
+    Raises `TypeError` if `device_data` is not on a device, `ValueError` if shapes or strides
+    differ.
     """
     if device_data is None:
         return None if data is None else _material(data)
@@ -81,10 +81,10 @@ def material_of(data: Any, device_data: Any) -> SourceData | None:
 
 
 def in_shape(material: SourceData, shape: Any) -> SourceData:
-    """Return `material` in the shape that was given, if one was (GDP-59).
+    """Return `material` in the shape `shape`, if that is not None (GDP-59).
 
-    Only a buffer, whose elements are contiguous, can be viewed in another shape of as many
-    elements. Raises `ValueError` for any other shape than that of the data.
+    Only a buffer, whose elements are contiguous, can be viewed in another shape with as many
+    elements. Raises `ValueError` for any other shape.
     """
     source = material.source
     if shape is None or checked_shape(shape) == source.shape:
@@ -100,7 +100,7 @@ def in_shape(material: SourceData, shape: Any) -> SourceData:
 
 
 def check_type(material: SourceData, dtype: Any) -> None:
-    """Raise `ValueError` if `dtype` is given and is not that of the data (GDP-59)."""
+    """Raise `ValueError` if `dtype` is not None and differs from that of the data (GDP-59)."""
     source = material.source
     if dtype is not None and np.dtype(dtype) != source.dtype:
         raise ValueError(
@@ -112,7 +112,7 @@ def check_type(material: SourceData, dtype: Any) -> None:
 def copied(
     material: SourceData, dtype: Any, sync_state: SyncState | None, keywords: Mapping[str, Any]
 ) -> Storage:
-    """Return a new storage with the values of `material` (GDP-56)."""
+    """Return a new storage with a copy of the values of `material` (GDP-56)."""
     source = material.source
     wanted = source.dtype if dtype is None else np.dtype(dtype)
     parameters = resolve(keywords, source.shape, wanted, source)
@@ -232,7 +232,7 @@ def _source_of_storage(thing: Storage) -> Source:
 
 
 def _source_of(array: Any, device: Any, thing: Any) -> Source:
-    """Return what an array says about parameters, and the data interface of `thing`, if any."""
+    """Return the parameters that follow from `array` and from the data interface of `thing`."""
     interface = getattr(thing, "__gt_data_interface__", None) or {}
     info: Mapping[str, Any] = next(iter(interface.values()), {})
     dims = info.get("dims")
@@ -249,7 +249,7 @@ def _source_of(array: Any, device: Any, thing: Any) -> Source:
 
 
 def _rewrapped(thing: Storage, kind: type[Storage], parameters: Parameters) -> Storage:
-    """Return another storage on the data of `thing`, of the same kind or of another one."""
+    """Return a storage of class `kind` on the data of the storage `thing`."""
     if not has_layout(thing.shape, thing.strides, parameters.layout):
         raise ValueError(
             f"{thing.describe()} is not in the layout {parameters.layout}: leave the layout to it, "
@@ -266,7 +266,7 @@ def _rewrapped(thing: Storage, kind: type[Storage], parameters: Parameters) -> S
 def _face_of(
     buffer: CoherentBuffer, spec: WindowSpec, kind: type[Storage], parameters: Parameters
 ) -> Storage:
-    """Return a storage over the elements of `buffer` that another facade shows."""
+    """Return a storage over the elements of `buffer` that `spec` describes."""
     _check_kind(buffer, kind, repr(buffer))
     strides = strides_of_spec(spec)
     _check_layout(strides, parameters)
@@ -311,7 +311,7 @@ def _start_of(array: Any) -> int:
 def _known(
     material: SourceData, state: SyncState, kind: type[Storage], parameters: Parameters
 ) -> Storage:
-    """Return a storage on the buffer that `state` belongs to (GDP-55)."""
+    """Return a storage on the buffer to which `state` belongs (GDP-55)."""
     buffer = state.buffer
     assert buffer is not None
     on_device = None if material.device is None else space_of(material.device)
@@ -334,7 +334,7 @@ def _known(
 
 
 def _start_in(buffer: CoherentBuffer, space: Any) -> int:
-    """Return the address of the memory that serves `space`, perhaps page-locked; 0 for none."""
+    """Return the address of the allocation that serves `space`; 0 without an allocation."""
     replica = None if space is None else buffer.replicas.find(space)
     return 0 if replica is None or replica.allocation is None else replica.allocation.pointer
 
@@ -342,7 +342,7 @@ def _start_in(buffer: CoherentBuffer, space: Any) -> int:
 def _adopted(
     material: SourceData, state: SyncState | None, kind: type[Storage], parameters: Parameters
 ) -> Storage:
-    """Return a storage on a new buffer that takes in the memory of `material`."""
+    """Return a storage on a new buffer that adopts the memory of `material`."""
     _check_sides(material, kind)
     pattern = material.host if material.host is not None else material.device
     strides = tuple(pattern.strides)
@@ -367,7 +367,7 @@ def _adopted(
         _set_state(backing, state)
     if material.host is not None:
         if material.device is None and not material.host.flags.writeable:
-            # What is written on the device could never come home.
+            # Values written on the device could never be copied back.
             buffer.freeze()
         backing.written_back()
     return kind(ghost(parameters, strides, offset), parameters.labels, backing)

@@ -1,8 +1,8 @@
-"""Public API of the HMemo facade: all its names, and nothing else.
+"""Public API of the HMemo facade, the heterogeneous memory interface of LAMA.
 
-An `HArray` contains several incarnations of one array, a `Context` specifies the executing device,
-and each use needs a `ReadAccess`, `WriteAccess` or `WriteOnlyAccess`, which bring valid data to
-their context.
+An `HArray` contains copies ("incarnations") of one array in several memories, and a `Context`
+specifies the executing device. Each use needs a `ReadAccess`, `WriteAccess` or `WriteOnlyAccess`,
+which transfers valid data to its context.
 """
 
 from psyclone_storage.storage.core.buffer import CoherentBuffer as HDataManager

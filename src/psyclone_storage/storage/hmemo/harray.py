@@ -1,9 +1,8 @@
 """`HArray`, HMemo's facade of a buffer: one-dimensional, resizable, used through accesses.
 
-An array stores its size, the context of its first touch and its policy on conflicts. The buffer
-stores values, validity and locks, so an `HArray` may share its buffer with the other facades. It
-supports neither arithmetic nor element access (`LArray` does), and exposes memory only during an
-access.
+An array stores the context of its first touch and its policy on conflicts. The buffer stores size,
+values, validity and locks, so an `HArray` may share its buffer with the other facades. It supports
+neither arithmetic nor element access (`LArray` does), and exposes memory only during an access.
 """
 
 # pylint: disable=invalid-name  # the names of HMemo
@@ -47,14 +46,14 @@ from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
 PlaceLike: TypeAlias = "Context | Memory | MemorySpace | str | None"
-"""Where an array is used: a context, a memory, a space or its tag; None is `Context.current()`."""
+"""The place of an access: a context, memory, space or tag; None means `Context.current()`."""
 
 
 @dataclass(frozen=True, slots=True)
 class HData:
-    """One row of the table of incarnations (HM-40): what an array has in one memory.
+    """The state of one incarnation (HM-40): the copy of an array in one memory.
 
-    `capacity` is in bytes, `pointer` an address, 0 where nothing is allocated.
+    `capacity` is in bytes; `pointer` is an address, 0 without an allocation.
     """
 
     memory: Memory
@@ -67,10 +66,10 @@ class HData:
 class ArrayWords(TypedDict, total=False):
     """The keywords of the constructors.
 
-    - `size`, `value`, `ctx`: also accepted by position. `context` and `first_touch` are aliases
-      of `ctx`.
-    - `dtype`: the element type, float64 if neither it nor any values are given.
-    - `label`: the name in messages. `const`: write accesses are rejected.
+    - `size`, `value`, `ctx`: also accepted by position. `context` and `first_touch` are aliases of
+      `ctx`.
+    - `dtype`: the element type; float64 if neither `dtype` nor values are given.
+    - `label`: the name in messages. `const`: if true, write accesses are rejected.
     - `on_conflict`: `"raise"` or `"wait"`, the reaction to conflicting accesses of other threads.
     """
 
@@ -88,14 +87,14 @@ class ArrayWords(TypedDict, total=False):
 class _HArray:
     """The common base of all heterogeneous arrays, independent of the element type.
 
-    `buffer` holds the values; other facades may share it. `context` is the context of the first
-    touch, None if the constructor named none.
+    `buffer` contains the values; other facades may share it. `context` is the context of the first
+    touch, None if the constructor was called without one.
     """
 
     __slots__ = ("buffer", "context", "on_conflict", "__weakref__")
 
     def __init__(self, buffer: CoherentBuffer, context: Context | None = None) -> None:
-        """Share `buffer`."""
+        """Create an array that shares `buffer`."""
         self._look_at(buffer, context)
 
     def _look_at(self, buffer: CoherentBuffer, context: Context | None) -> None:
@@ -129,7 +128,7 @@ class _HArray:
         return self.buffer.itemsize
 
     def capacity(self, ctx: PlaceLike = None) -> int:
-        """Return the bytes that are allocated at `ctx` (HM-40), 0 where nothing is."""
+        """Return the size in bytes of the allocation at `ctx` (HM-40), 0 without an allocation."""
         return self.buffer.capacity(self.space_at(ctx))
 
     def isValid(self, ctx: PlaceLike = None) -> bool:  # noqa: N802
@@ -137,7 +136,7 @@ class _HArray:
         return self.buffer.is_valid(self.space_at(ctx))
 
     def incarnations(self) -> tuple[HData, ...]:
-        """Return a row for each memory in which the array has been used, in that order."""
+        """Return the state of each incarnation, in the order of first use."""
         return tuple(
             HData(
                 memory_of(state.space),
@@ -152,8 +151,9 @@ class _HArray:
     def getValidContext(self, preferred: Context | None = None) -> Context:  # noqa: N802
         """Return a context at which the values are current.
 
-        `preferred` comes first, then the context of the first touch, then the first one that has
-        them; where none has, the preferred one, the first touch or the host.
+        The candidates are `preferred`, the context of the first touch, and then all other
+        incarnations. If the values are current nowhere, return the first of `preferred`, the
+        context of the first touch and the host that exists.
         """
         candidates = [ctx for ctx in (preferred, self.context) if ctx is not None]
         for ctx in candidates:
@@ -165,19 +165,19 @@ class _HArray:
     # -- its memory ------------------------------------------------------------------------------
 
     def resize(self, n: int) -> None:
-        """Set the size to `n` elements and keep the values (HM-56, HM-57).
+        """Set the size to `n` elements and preserve the values (HM-56, HM-57).
 
-        Only valid incarnations that are too small get new memory. Raises `AccessConflictError`
-        while an access is alive.
+        Only valid incarnations that are too small are reallocated. Raises `AccessConflictError`
+        while an access is active.
         """
         self.resize_under(n, None)
 
     def clear(self) -> None:
-        """Set the size to 0; memory and valid flags stay as they are (HM-58)."""
+        """Set the size to 0; allocations and validity do not change (HM-58)."""
         self.resize(0)
 
     def purge(self) -> None:
-        """Set the size to 0 and free all memory (HM-60); raise while an access is alive."""
+        """Set the size to 0 and free all memory (HM-60); raise an error during an access."""
         self.buffer.purge()
 
     def reserve(self, n: int, ctx: PlaceLike = None) -> None:
@@ -185,11 +185,11 @@ class _HArray:
         self.buffer.reserve(n, self.space_at(ctx))
 
     def prefetch(self, ctx: PlaceLike = None) -> SyncToken[None]:
-        """Start to make the values valid at `ctx`; the next access waits for it (HM-75, HM-76)."""
+        """Start a transfer of the values to `ctx`; the next access waits for it (HM-75, HM-76)."""
         return self.buffer.prefetch(self.space_at(ctx))
 
     def wait(self) -> None:
-        """Wait for all transfers that are under way."""
+        """Wait for all pending transfers."""
         self.buffer.wait()
 
     # -- for accesses ----------------------------------------------------------------------------
@@ -197,8 +197,8 @@ class _HArray:
     def space_at(self, ctx: PlaceLike) -> MemorySpace:
         """Return the memory space that an access at `ctx` uses.
 
-        With zero copy, a device works on the page-locked incarnation, unless the host has one in
-        pageable memory already: that one is never pinned later (HM-82, HM-86).
+        With zero copy, a device uses page-locked host memory, unless the host incarnation is
+        already in pageable memory, which is never page-locked later (HM-82, HM-86).
         """
         if ctx is None:
             ctx = Context.current()
@@ -213,7 +213,7 @@ class _HArray:
     def acquire(
         self, ctx: PlaceLike, mode: AccessMode, on_conflict: Policy | str | None = None
     ) -> AccessToken:
-        """Return the token of an access at `ctx`; the access classes call this."""
+        """Acquire the array at `ctx` and return the access token; the access classes call this."""
         token = self.token(ctx, mode, on_conflict)
         acquire_all((token,))
         return token
@@ -221,7 +221,7 @@ class _HArray:
     def token(
         self, ctx: PlaceLike, mode: AccessMode, on_conflict: Policy | str | None = None
     ) -> AccessToken:
-        """Return the token of an access that has not begun: `acquire_all` begins several."""
+        """Return an access token, not yet acquired; `acquire_all` acquires several at once."""
         space = self.space_at(ctx)
         wanted = self.on_conflict if on_conflict is None else conflict_policy(on_conflict)
         token = self.buffer.token(space, mode, self._policy(wanted))
@@ -230,17 +230,17 @@ class _HArray:
         return token
 
     def resize_under(self, n: int, token: AccessToken | None) -> None:
-        """Set the size on behalf of the write access that holds `token`, if any."""
+        """Set the size to `n` on behalf of the write access with `token`, if not None."""
         self.buffer.resize(n, token)
 
     def check_room(self, n: int, ctx: PlaceLike) -> None:
-        """Raise what a resize by an access at `ctx` would, before that has given anything up."""
+        """Raise the error of a resize to `n` by an access at `ctx`, before anything is changed."""
         self.buffer.check_room(n, self.space_at(ctx))
 
     # -- private ---------------------------------------------------------------------------------
 
     def _policy(self, wanted: Policy) -> Policy:
-        """Return the policy for the lock table: waits are for other threads only (HM-62)."""
+        """Return the policy for the lock table: only wait for other threads (HM-62)."""
         if wanted is Policy.RAISE:
             return wanted
         mine = threading.get_ident()
@@ -252,29 +252,29 @@ class _HArray:
         return self.buffer.size
 
     def __copy__(self) -> Any:
-        """Return an array with values of its own, as copies of arrays are."""
+        """Return a copy of the array with its own values."""
         return deepcopy(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy or pickle by value; a copy of an `HArrayRef` is an `HArray`, with its own memory."""
+        """Copy or pickle by value; a copy of an `HArrayRef` is an `HArray` with its own memory."""
         kind = HArray if isinstance(self, HArrayRef) else type(self)
         where = None if self.context is None else (self.context.kind, self.context.device_id)
         return _restored, (kind, self.buffer, where, self.on_conflict)
 
     @property
     def __gt_data_interface__(self) -> Interface:
-        """Describe the array for stencil calls, up to its next resize (GDP-7)."""
+        """Describe the array for stencil calls; the description is valid until a resize (GDP-7)."""
         return interface_of_buffer(self.buffer)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """Refuse: the values are used through an access (HM-48)."""
+        """Raise `HostUseError`: the values can only be used through an access (HM-48)."""
         raise HostUseError(
             f'The values of "{self.label}" are used through an access: take the `get()` of a '
             f"HostReadAccess."
         )
 
     def __repr__(self) -> str:
-        """Describe the array and its incarnations, without touching any value."""
+        """Describe the array and its incarnations, without reading any value."""
         rows = ", ".join(
             f"{data.memory.space.tag}: {data.capacity} B {'valid' if data.valid else 'invalid'}"
             for data in self.incarnations()
@@ -283,12 +283,13 @@ class _HArray:
 
 
 class HArray(_HArray):
-    """One array in several memories, valid where it is used.
+    """One array with incarnations in several memories, which become valid on access.
 
     The types of positional arguments determine their meaning, in any order: an integer is the size,
     a `Context` the context of the first touch, a type the element type, any other object the value
-    of all elements. An array, a list or another `HArray` as the first argument gives the values. If
-    the first argument is another facade of a buffer, the array shares its elements, as with `over`.
+    of all elements. An array, a list or another `HArray` as the first argument contains the values.
+    If the first argument is another facade of a buffer, the array shares its elements, as with
+    `over`.
 
         HArray(1024)                            no memory yet
         HArray(host)                            first touch on the host, no elements
@@ -296,16 +297,16 @@ class HArray(_HArray):
         HArray(1024, host, 1.0, dtype="f4")     all elements 1.0 on the host
         HArray([1.0, 2.0, 3.0])                 values of a list
 
-    Elements without a value stay undefined: nothing is initialised implicitly (HM-3). Raises
-    `TypeError` for arguments that do not fit, `ValueError` for a negative size.
+    Elements without a value are undefined: there is no implicit initialisation (HM-3). Raises
+    `TypeError` for invalid arguments, `ValueError` for a negative size.
     """
 
     __slots__ = ()
     converts: ClassVar[bool] = False
-    """Whether the constructor takes values of other element types from an `HArray`."""
+    """Whether the constructor converts values of an `HArray` with another element type."""
 
     def __init__(self, *what: Any, **words: Unpack[ArrayWords]) -> None:
-        """Make an array; see the class for the arguments, `ArrayWords` for the keywords."""
+        """Create an array; see the class for the arguments, `ArrayWords` for the keywords."""
         shared = None if not what or isinstance(what[0], _HArray) else found_buffer(what[0])
         if shared is not None:
             self._share(shared, _read_arguments(what[1:], words, self.converts), words)
@@ -332,15 +333,15 @@ class HArray(_HArray):
     def over(cls, face: Any, context: Context | None = None) -> Self:
         """Return an array over a buffer, or over the buffer of another facade.
 
-        Its elements are all those of the buffer, in the order of memory. Raises `TypeError` for
-        an object without a buffer.
+        It has all elements of the buffer, in memory order. Raises `TypeError` for an object without
+        a buffer.
         """
         array = cls.__new__(cls)
         array._look_at(buffer_behind(face), context)  # noqa: SLF001
         return array
 
     def _share(self, buffer: CoherentBuffer, wanted: _Wanted, words: ArrayWords) -> None:
-        """Share the buffer of another facade, which determines the element type."""
+        """Share the buffer of another facade; reject arguments that would change its properties."""
         fixed = {*wanted.seen, *words} - {"ctx", "context", "first_touch", "on_conflict"}
         if fixed:
             raise TypeError(
@@ -368,7 +369,7 @@ class HArray(_HArray):
                 token.array.set(values)
 
     def _copy_array(self, source: _HArray) -> None:
-        """Copy the values where the array is touched first, else where they are."""
+        """Copy the values of `source` at the context of the first touch, or at a valid one."""
         if not any(data.valid for data in source.incarnations()):
             return
         place = self.context or source.getValidContext()
@@ -379,19 +380,19 @@ class HArray(_HArray):
             self._transfer(write, read)
 
     def _transfer(self, write: AccessToken, read: AccessToken) -> None:
-        """Copy bytes between two incarnations at one place (HM-4)."""
+        """Copy bytes between two incarnations in one memory space (HM-4)."""
         nbytes = self.buffer.nbytes
         onto, origin = write.replica.memory, read.replica.memory
         onto.memcpyFrom(write.allocation, origin, read.allocation, nbytes)
 
 
 class HArrayRef(HArray):
-    """An array whose host incarnation is memory that exists already, without a copy (HM-83).
+    """An array whose host incarnation is existing memory, without a copy (HM-83).
 
-    `HArrayRef(data, N)` takes the first `N` elements of `data`, a NumPy array or anything with the
-    buffer protocol, which must be contiguous. The array cannot be resized (HM-84). `close`, the end
-    of a `with` block, or the end of the array brings the current values back to `data` (HM-85).
-    Read-only memory makes a const array.
+    `HArrayRef(data, N)` has the first `N` elements of `data`, a NumPy array or another object with
+    the buffer protocol, which must be contiguous. The array cannot be resized (HM-84). `close`, the
+    end of a `with` block, or the destruction of the array copies the current values back to `data`
+    (HM-85). Read-only memory results in a const array.
     """
 
     __slots__ = ("_finalizer",)
@@ -399,7 +400,7 @@ class HArrayRef(HArray):
     def __init__(  # pylint: disable=super-init-not-called
         self, data: Any, n: int | None = None, **words: Unpack[ArrayWords]
     ) -> None:
-        """Wrap `data`. Raises `TypeError` or `ValueError` for unsupported data."""
+        """Wrap `data`; raise `TypeError` or `ValueError` if its memory cannot be wrapped."""
         pages = _pages_of(data, n)
         size: int = pages.size
         buffer = CoherentBuffer(size, pages.dtype, BufferOptions(label=words.get("label", "")))
@@ -411,7 +412,7 @@ class HArrayRef(HArray):
         self._finalizer = weakref.finalize(self, write_back, buffer)
 
     def resize_under(self, n: int, token: AccessToken | None) -> None:
-        """Refuse any size but the present one: the memory is externally owned (HM-84)."""
+        """Reject a change of the size: the memory is externally owned (HM-84)."""
         if n != self.size():
             raise AllocationInUseError(
                 f'"{self.label}" looks at memory of {self.size()} x {self.dtype} that belongs to '
@@ -419,13 +420,16 @@ class HArrayRef(HArray):
             )
 
     def check_room(self, n: int, ctx: PlaceLike) -> None:
-        """Refuse any size but the present one (HM-84)."""
+        """Reject a change of the size (HM-84)."""
         self.resize_under(n, None)
 
     def token(
         self, ctx: PlaceLike, mode: AccessMode, on_conflict: Policy | str | None = None
     ) -> AccessToken:
-        """Return the token of an access; raise `AccessReleasedError` after `close`."""
+        """Return an access token, not yet acquired.
+
+        Raises `AccessReleasedError` after `close`.
+        """
         if not self._finalizer.alive:
             raise AccessReleasedError(
                 f'"{self.label}" was closed: its values are in the memory that it looked at.'
@@ -435,8 +439,8 @@ class HArrayRef(HArray):
     def close(self) -> None:
         """Copy the current values to the memory and end the use of the array.
 
-        Raises `AccessConflictError` while an access writes, `PoisonedDataError` if the last one
-        failed. Does nothing the second time.
+        Raises `AccessConflictError` during a write access, `PoisonedDataError` if the last one
+        failed. A second call has no effect.
         """
         if self._finalizer.alive:
             self.buffer.make_valid(host_space())
@@ -452,14 +456,14 @@ class HArrayRef(HArray):
 def _restored(
     kind: type[HArray], buffer: CoherentBuffer, where: tuple[Any, int] | None, on_conflict: Policy
 ) -> HArray:
-    """Create an array from the result of `__reduce__`."""
+    """Recreate an array from the data that `__reduce__` returned."""
     array = kind.over(buffer, None if where is None else Context.get(*where))
     array.on_conflict = on_conflict
     return array
 
 
 def conflict_policy(word: Policy | str) -> Policy:
-    """Return the policy that `"raise"` or `"wait"` names; raise `ValueError` for other words."""
+    """Return the policy called `"raise"` or `"wait"`; raise `ValueError` for other names."""
     policy = Policy(word)
     if policy is Policy.AUTO:
         raise ValueError('on_conflict must be "raise" or "wait", not "auto".')
@@ -474,7 +478,7 @@ _WORDS = {
     "context": "ctx",
     "first_touch": "ctx",
 }
-"""The keywords that say the same as an argument by position, and what they say."""
+"""The keywords that are also accepted by position, and the name of that argument."""
 
 
 @dataclass(slots=True)
@@ -490,7 +494,7 @@ class _Wanted:
     seen: set[str] = field(default_factory=set)
 
     def note(self, name: str, given: Any) -> None:
-        """Take one argument in; raise `TypeError` if there was one of its kind."""
+        """Record one argument; raise `TypeError` if it was already given."""
         if name in self.seen:
             raise TypeError(f"The {name} of an HArray was given twice, now as {given!r}.")
         self.seen.add(name)
@@ -532,7 +536,7 @@ def _kind_of(given: Any, position: int, wanted: _Wanted) -> str:
 
 
 def _read_source(wanted: _Wanted, converts: bool) -> None:
-    """Complete the size and the element type from the given values."""
+    """Determine the size and the element type from the given values."""
     if wanted.seen & {"size", "value"}:
         raise TypeError("An HArray takes either values, or a size and one value for all elements.")
     source = wanted.source

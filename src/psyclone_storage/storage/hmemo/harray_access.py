@@ -1,8 +1,8 @@
 """The accesses to an `HArray`, the only API for its values; the buffer performs the transfers.
 
-An access begins with its construction and ends with `release`, with the end of its `with` block,
-or with the object itself. A conflicting access raises `AccessConflictError` at once; an array or
-an access with `on_conflict="wait"` waits for other threads instead.
+An access begins with its construction. It ends with `release`, with the end of its `with` block, or
+with the destruction of the object. A conflicting access raises `AccessConflictError` immediately;
+with `on_conflict="wait"`, in the array or the access, it waits for other threads instead.
 
     with ReadAccess(b, cuda) as rb, WriteOnlyAccess(a, cuda, b.size()) as wa:
         scale[cuda](wa.get(), rb.get(), 2.0)
@@ -26,11 +26,11 @@ from psyclone_storage.storage.hmemo.harray_interface import Interface, interface
 
 
 class ArrayAccess:
-    """The common base of all accesses: the right to use the values at one context.
+    """The common base of all accesses: permission to use the values at one context.
 
-    Raises `AccessConflictError` for two accesses of which one writes, at different contexts
-    (HM-61) or in different threads (HM-62), and for an access after a write access of the same
-    thread (HM-67), as that one may move the memory.
+    Two accesses of which one writes raise `AccessConflictError` at different contexts (HM-61) or in
+    different threads (HM-62). So does an access during a write access of the same thread (HM-67),
+    because the latter may reallocate the memory.
     """
 
     __slots__ = ("_array", "_token", "_delayed", "_used", "__weakref__")
@@ -39,10 +39,10 @@ class ArrayAccess:
     def __init__(
         self, array: Any, ctx: PlaceLike = None, *, on_conflict: Policy | str | None = None
     ) -> None:
-        """Begin to use `array` at `ctx`, the current context if none is named (HM-11, HM-48).
+        """Acquire `array` at `ctx`, by default the current context (HM-11, HM-48).
 
-        `array` may also be another facade of a buffer, whose elements are then used in the order of
-        memory. Raises `TypeError` for an object without one.
+        `array` may also be another facade of a buffer, whose elements are then in memory order.
+        Raises `TypeError` for an object without a buffer.
         """
         self._delayed = self._used = False
         used = array if isinstance(array, _HArray) else HArray.over(array)
@@ -53,30 +53,30 @@ class ArrayAccess:
     def array(self) -> _HArray:
         """Return the array; raise `AccessReleasedError` after the release.
 
-        What is released keeps no array alive, so that an `HArrayRef` ends with its last user, and
-        brings the values home (HM-85).
+        After the release, the access holds no reference to the array. An `HArrayRef` is thus
+        destroyed after its last use, and then copies its values back (HM-85).
         """
         if self._array is None:
             raise self._token.released()
         return self._array
 
     def get(self) -> Any:
-        """Return the elements as a flat array of the memory's own kind (HM-49).
+        """Return the elements as a flat array in the memory of the context (HM-49).
 
-        That is a NumPy array on the host, read-only if the access reads, a CuPy array on a GPU, and
-        an `EmulatedDeviceArray` on an emulated device. Use it until the release, not after it.
-        Raises `AccessReleasedError` after the release (HM-50).
+        That is a NumPy array on the host (read-only for a read access), a CuPy array on a GPU, and
+        an `EmulatedDeviceArray` on an emulated device. The array may only be used until the
+        release. Raises `AccessReleasedError` after the release (HM-50).
         """
         return self._in_use().array
 
     @property
     def kernel_array(self) -> Any:
-        """Return `get()` as a kernel at the context gets it: on an emulated device, its pages."""
+        """Return `get()` in the form that kernels take; on an emulated device, a NumPy array."""
         return self._in_use().kernel_array
 
     @property
     def __gt_data_interface__(self) -> Interface:
-        """Return the array interface of the elements, valid until the access is released."""
+        """Return the data interface of the elements, valid until the access is released."""
         token = self._in_use()
         return interface_of_window(token.array, token.space)
 
@@ -85,21 +85,21 @@ class ArrayAccess:
         return self._token.buffer.size
 
     def capacity(self) -> int:
-        """Return the bytes that are allocated at the context."""
+        """Return the size in bytes of the allocation at the context."""
         return self._live().allocation.capacity
 
     def release(self) -> None:
-        """End the access; does nothing the second time."""
+        """End the access; a second call has no effect."""
         if not self._delayed:
             self._end()
 
     def releaseDelayed(  # noqa: N802
         self, until: SyncToken[Any] | None = None
     ) -> Callable[[], None]:
-        """Delegate the end of the access to asynchronous work; `get` is invalid at once.
+        """Delegate the end of the access to asynchronous work; `get` is no longer allowed.
 
-        With `until`, the access ends with it, as failed if it fails. Without, the caller ends it
-        with the function returned, from whatever thread.
+        With `until`, the access ends with that work, and fails if the work fails. Otherwise the
+        caller ends the access by calling the returned function, in any thread.
         """
         token = self._live()
         self._delayed = True
@@ -109,25 +109,25 @@ class ArrayAccess:
         return self._end
 
     def _end(self, error: BaseException | None = None) -> None:
-        """End the access, unless it has ended, and drop the array."""
+        """End the access, unless it has ended, and drop the reference to the array."""
         if self._token.active:
             self._token.release(error)
         self._array = None
 
     def _live(self) -> AccessToken:
-        """Return the token; raise `AccessReleasedError` if it is not the user's any more."""
+        """Return the token; raise `AccessReleasedError` after the release or its delegation."""
         token = self._token
         if self._delayed or not token.active:
             raise token.released()
         return token
 
     def _in_use(self) -> AccessToken:
-        """Return the token to a caller that may write from now on."""
+        """Return the token, and record that the caller may write."""
         self._used = True
         return self._live()
 
     def __enter__(self) -> Self:
-        """Return the access, with the device of its context as the current one of the thread."""
+        """Return the access; its context's device becomes the current device of the thread."""
         self._token.__enter__()  # pylint: disable=unnecessary-dunder-call  # see __exit__
         return self
 
@@ -137,15 +137,16 @@ class ArrayAccess:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End the access; an error in the block makes what it wrote unusable."""
+        """End the access; after an error in the block, data of a write access become unusable."""
         self._token.leave_device()
         if not self._delayed:
             self._end(error)
 
     def __del__(self) -> None:
-        """End the access of an object that is gone, as a scope does in C++.
+        """End the access when the object is destroyed, as at the end of a C++ scope.
 
-        If no caller got the pointer, nothing was written: values that it gave up are unusable.
+        If no caller obtained the array of a write-only access, its old values are lost and no new
+        ones were written; they become unusable.
         """
         token = getattr(self, "_token", None)
         if token is not None and not self._delayed:
@@ -167,14 +168,14 @@ _UNUSED = AccessConflictError("The access was dropped, and nobody had written.")
 
 
 class ReadAccess(ArrayAccess):
-    """Reading of the values at a context, which are made valid there (HM-52)."""
+    """Read access at a context; the values are made valid there (HM-52)."""
 
     __slots__ = ()
     mode = AccessMode.READ
 
 
 class _Writing(ArrayAccess):
-    """The common base of the accesses that write."""
+    """The common base of the write accesses."""
 
     __slots__ = ()
 
@@ -186,9 +187,9 @@ class _Writing(ArrayAccess):
         *,
         on_conflict: Policy | str | None = None,
     ) -> None:
-        """Begin to write `array` at `ctx`, with `n` elements if a number is given."""
+        """Acquire `array` for writing at `ctx`; resize it to `n` elements if `n` is given."""
         if n is not None and not self.mode.reads:
-            # Raise what a resize to `n` elements would, while the old values are still there.
+            # Raise the error of a resize to `n` elements before the old values are invalidated.
             used = array if isinstance(array, _HArray) else HArray.over(array)
             used.check_room(n, ctx)
         super().__init__(array, ctx, on_conflict=on_conflict)
@@ -200,10 +201,10 @@ class _Writing(ArrayAccess):
                 raise
 
     def resize(self, n: int) -> None:
-        """Set the size to `n` elements and keep the values; what `get` returned is over.
+        """Set the size to `n` elements and preserve the values; call `get` again afterwards.
 
-        Raises `AccessConflictError` if the memory has to move while a read access is alive
-        (HM-64), `AllocationInUseError` if it is not the array's own (HM-84).
+        Raises `AccessConflictError` if the memory must be reallocated while a read access is active
+        (HM-64), `AllocationInUseError` if the memory is externally owned (HM-84).
         """
         self.array.resize_under(n, self._live())
 
@@ -212,14 +213,14 @@ class _Writing(ArrayAccess):
         self.resize(0)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Do `get()[key] = value`."""
+        """Execute `get()[key] = value`."""
         self.get()[key] = value
 
 
 class WriteAccess(_Writing):
-    """Reading and writing of the values at a context; other incarnations become invalid (HM-53).
+    """Read-write access at a context; other incarnations become invalid (HM-53).
 
-    With `n`, the array has `n` elements from then on, the old values first.
+    With `n`, the array is resized to `n` elements; existing values are preserved.
     """
 
     __slots__ = ()
@@ -227,9 +228,9 @@ class WriteAccess(_Writing):
 
 
 class WriteOnlyAccess(_Writing):
-    """Writing of all values at a context, of `n` elements if a number is given (HM-54, HM-55).
+    """Write-only access to all values at a context, resized to `n` if given (HM-54, HM-55).
 
-    Nothing is copied in, and what is not written has no value.
+    No values are transferred; elements that the access does not write are undefined.
     """
 
     __slots__ = ()
@@ -237,34 +238,34 @@ class WriteOnlyAccess(_Writing):
 
 
 class HostReadAccess(ReadAccess):
-    """Reading of the values on the host."""
+    """Read access on the host."""
 
     __slots__ = ()
 
     def __init__(self, array: Any, *, on_conflict: Policy | str | None = None) -> None:
-        """Begin to read `array` on the host."""
+        """Acquire `array` for reading on the host."""
         super().__init__(array, Context.host(), on_conflict=on_conflict)
 
 
 class HostWriteAccess(WriteAccess):
-    """Reading and writing of the values on the host."""
+    """Read-write access on the host."""
 
     __slots__ = ()
 
     def __init__(
         self, array: Any, n: int | None = None, *, on_conflict: Policy | str | None = None
     ) -> None:
-        """Begin to write `array` on the host."""
+        """Acquire `array` for reading and writing on the host; resize it to `n` if given."""
         super().__init__(array, Context.host(), n, on_conflict=on_conflict)
 
 
 class HostWriteOnlyAccess(WriteOnlyAccess):
-    """Writing of all values on the host."""
+    """Write-only access to all values on the host."""
 
     __slots__ = ()
 
     def __init__(
         self, array: Any, n: int | None = None, *, on_conflict: Policy | str | None = None
     ) -> None:
-        """Begin to write all of `array` on the host."""
+        """Acquire `array` for overwriting on the host; resize it to `n` if given."""
         super().__init__(array, Context.host(), n, on_conflict=on_conflict)

@@ -1,7 +1,7 @@
-"""The `__gt_data_interface__` of `HArray` and its accesses, which a stencil call reads.
+"""The `__gt_data_interface__` of `HArray` and its accesses, which stencil calls read.
 
-The interface is that of GDP-3; the memory that it describes moves with the next resize. It never
-allocates on a device that the array has never been used on.
+The interface is that of GDP-3; a description is valid until the next resize. Reading it never
+allocates memory on a device on which the array was never used.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Interface = dict[str | None, dict[str, Any]]
 
 
 def interface_of_buffer(buffer: CoherentBuffer) -> Interface:
-    """Return the host side, and the default device's if the data have been used there.
+    """Return the host side and, if the data have been used there, the default device's side.
 
-    Each side has `acquire`, which makes it valid, and `touch`, which notes that it was written.
+    Each side has a function `acquire`, which updates it, and `touch`, which marks it as written.
     """
     described: Interface = {None: _side(buffer, host_space())}
     if device_count() and buffer.replicas.find(device_space()) is not None:
@@ -30,7 +30,7 @@ def interface_of_buffer(buffer: CoherentBuffer) -> Interface:
 
 
 def interface_of_window(window: Any, space: MemorySpace) -> Interface:
-    """Return the one side that an access holds: it is valid, and there is nothing to call."""
+    """Return the side of an active access; it is valid and needs no synchronisation functions."""
     if space.kind is SpaceKind.DEVICE:
         return {"gpu": interface_on_device(window)}
     return {None: {**window.__array_interface__, "strides": tuple(window.strides)}}

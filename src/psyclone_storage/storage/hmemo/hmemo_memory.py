@@ -1,8 +1,8 @@
-"""HMemo's names for the kinds of memories, without implementations.
+"""HMemo's names for the kinds of memory, without implementations.
 
-HMemo names a memory by its location. Its implementation depends on the machine, a GPU or its
-emulation, so these classes serve `isinstance` only and are never instantiated: memories come from
-contexts (HM-24).
+HMemo names a memory by its location, but its implementation depends on the machine: a GPU or its
+emulation. These classes serve only `isinstance` and are never instantiated; contexts provide the
+memories (HM-24).
 """
 
 # pylint: disable=abstract-method  # never made, see above
@@ -16,11 +16,11 @@ from psyclone_storage.storage.memory.host import ManagedMemory, PinnedMemory
 
 
 class CUDAMemory(Memory):
-    """The memory of a GPU, or of the emulated device in its place (HM-30)."""
+    """The memory of a GPU, or of the emulated device (HM-30)."""
 
 
 class MICMemory(Memory):
-    """The memory of a coprocessor, which only the emulation has (HM-31)."""
+    """The memory of a coprocessor (MIC), which is always emulated (HM-31)."""
 
 
 class CUDAHostMemory(Memory):
@@ -28,7 +28,7 @@ class CUDAHostMemory(Memory):
 
 
 class CUDAManagedMemory(Memory):
-    """Memory that host and GPU share."""
+    """Managed (unified) memory, which host and GPU share."""
 
 
 CUDAMemory.register(cuda.GpuAllocator)

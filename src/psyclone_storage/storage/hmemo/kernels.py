@@ -1,8 +1,8 @@
 """`DispatchedKernel`, one operation with an implementation for each kind of context (HM-95).
 
 `kernel[context](...)` runs the implementation for that context on its device. Array arguments are
-results of `get` of an access; an implementation receives them in the form for device code. The
-kernel does not determine the data that an operation reads or writes: the accesses declare them.
+results of `get`; an implementation receives them in the form that device code takes. A kernel does
+not declare which data it reads or writes; the accesses do.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ Work = Callable[..., Any]
 
 
 class UnsupportedKernelError(StorageError, LookupError):
-    """An error: a kernel has no implementation for a kind of context."""
+    """Error: a kernel has no implementation for a kind of context."""
 
     code = "R230"
 
 
 class DispatchedKernel:
-    """One operation, known by its name, that each kind of context may implement its own way."""
+    """A named operation with an implementation for each kind of context."""
 
     def __init__(self, name: str, work: Work | None = None) -> None:
-        """Make a kernel; `work` serves all kinds that have no implementation of their own."""
+        """Create a kernel; `work` is the default implementation for all kinds of contexts."""
         self.name = name
         self._any = work
         self._works: dict[ContextKind | str, Work] = {}
 
     def register(self, kind: ContextKind | str, work: Work) -> None:
-        """Use `work` at contexts of `kind` from now on."""
+        """Use `work` as the implementation for contexts of `kind`."""
         self._works[kind] = work
 
     def __getitem__(self, context: Context) -> Work:

@@ -1,8 +1,8 @@
-"""`LArray`, an `HArray` with elements and arithmetic, which does not decide where data live.
+"""`LArray`, an `HArray` with element access and arithmetic.
 
 Each operation is a kernel that runs at one context: that of the innermost `with context:` block,
-else one where the first array already has valid values (HM-95). Only the accesses of the operation
-move data, so a chain of operations stays on the device where it began.
+else one where the first array has valid values (HM-95). Data are transferred only by the accesses
+of the operation, so a chain of operations stays on one device.
 """
 
 # pylint: disable=invalid-name  # the names of HMemo
@@ -44,7 +44,7 @@ def _outside(indices: Any, n: int) -> bool:
 
 
 def _into(operation: Callable[..., Any]) -> Callable[..., None]:
-    """Return a kernel body that stores the result of a NumPy function in its first array."""
+    """Return a kernel body that writes the result of a NumPy function to its first argument."""
 
     def work(out: Any, *operands: Any) -> None:
         operation(*operands, out=out)
@@ -67,15 +67,14 @@ MAXIMUM = DispatchedKernel("maximum", lambda values: values.max())
 
 
 class LArray(HArray):
-    """A local array to compute with; members and constructors are those of `HArray` (HM-87).
+    """An array with arithmetic; members and constructors are those of `HArray` (HM-87).
 
-    `LArray(a, dtype="f4")` converts the values of any `HArray` (HM-88). `a[0]` reads an element
-    and `a[1] = x` writes one where the values are, without moving the others (HM-89, HM-90).
-    `c = b[ind]` gathers and `a[ind] = c` scatters (HM-91, HM-92); `ind` is an array of integers.
-    `+ - * /` work element by element, between arrays of one size and with scalars (HM-93, HM-94).
-
-    Operations raise what accesses raise, `IndexError` for an index out of bounds, `ValueError` for
-    sizes that differ.
+    `LArray(a, dtype="f4")` converts the values of any `HArray` (HM-88). `a[0]` reads an element and
+    `a[1] = x` writes one at a valid context, without transferring others (HM-89, HM-90). `c =
+    b[ind]` gathers and `a[ind] = c` scatters (HM-91, HM-92); `ind` is an array of integers. `+ - *
+    /` are elementwise, between arrays of equal size and with scalars (HM-93, HM-94). Operations
+    raise the errors of accesses, `IndexError` for an index out of bounds, and `ValueError` for
+    unequal sizes.
     """
 
     __slots__ = ()
@@ -86,7 +85,7 @@ class LArray(HArray):
     # -- elements --------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
-        """Return the element at an integer, or the array gathered at an array of integers."""
+        """Return the element at an integer index, or gather the elements at an array of indices."""
         if isinstance(key, (int, np.integer)):
             token, window = self._element(int(key), AccessMode.READ)
             with token:
@@ -99,7 +98,7 @@ class LArray(HArray):
         return result
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Set the element at an integer, or scatter to an array of integers."""
+        """Set the element at an integer index, or scatter to an array of indices."""
         if isinstance(key, (int, np.integer)):
             stored = as_stored(value, self.dtype)
             token, window = self._element(int(key), AccessMode.READ_WRITE)
@@ -117,7 +116,7 @@ class LArray(HArray):
         _run(SCATTER, ctx, self, (indices, source), AccessMode.READ_WRITE)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """Return a copy of the values on the host; raise `ValueError` if no copy is allowed."""
+        """Return a host copy of the values; raise `ValueError` for `copy=False`."""
         if copy is False:
             raise ValueError("The values of an LArray leave it as a copy only: use an access.")
         with self.acquire(Context.host(), AccessMode.READ) as token:
@@ -179,13 +178,13 @@ class LArray(HArray):
         return self._reduce(MAXIMUM)
 
     def dotProduct(self, other: _HArray) -> Any:  # noqa: N802
-        """Return the sum of the products of the elements of two arrays."""
+        """Return the dot product of two arrays."""
         return (self * other).sum()
 
     # -- private ---------------------------------------------------------------------------------
 
     def _transfer(self, write: AccessToken, read: AccessToken) -> None:
-        """Convert while copying, if the element types differ."""
+        """Copy the values; convert them if the element types differ."""
         if self.dtype == read.buffer.dtype:
             super()._transfer(write, read)
         else:
@@ -204,7 +203,7 @@ class LArray(HArray):
                 )
 
     def _element(self, index: int, mode: AccessMode) -> tuple[AccessToken, Any]:
-        """Return an access where the values are, and a window on one element."""
+        """Return an access to the valid replica, and an array with the selected element."""
         n = self.size()
         if not -n <= index < n:
             raise IndexError(f'There is no element {index} in "{self.label}", {n} elements.')
@@ -214,7 +213,7 @@ class LArray(HArray):
 
 
 def _combine(kernel: DispatchedKernel, left: Operand, right: Operand) -> Any:
-    """Return a new array with the result of a kernel of two operands, of which one is an array."""
+    """Return a new array with the result of a binary kernel; one operand may be a scalar."""
     if not (_is_operand(left) and _is_operand(right)):
         return NotImplemented
     arrays = [operand for operand in (left, right) if isinstance(operand, _HArray)]
@@ -229,7 +228,7 @@ def _combine(kernel: DispatchedKernel, left: Operand, right: Operand) -> Any:
 
 
 def _update(kernel: DispatchedKernel, target: LArray, other: Operand) -> Any:
-    """Put the result of a kernel of `target` and `other` into `target`."""
+    """Store the result of a kernel of `target` and `other` in `target`."""
     if not _is_operand(other):
         return NotImplemented
     _check_sizes([target, other] if isinstance(other, _HArray) else [target])
@@ -244,10 +243,10 @@ def _run(
     operands: tuple[Any, ...],
     mode: AccessMode = AccessMode.WRITE_ONLY,
 ) -> None:
-    """Run a kernel at `ctx` that puts its result into `target`.
+    """Run a kernel at `ctx` that stores its result in `target`.
 
-    All read accesses come before the write access, so that `target` may be one of the operands
-    (HM-73). The kernel gets the result first.
+    All read accesses precede the write access, so that `target` may be one of the operands (HM-73).
+    The result array is the first argument of the kernel.
     """
     tokens = [
         operand.token(ctx, AccessMode.READ) for operand in operands if isinstance(operand, _HArray)

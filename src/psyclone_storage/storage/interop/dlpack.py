@@ -1,4 +1,4 @@
-"""Exchange of arrays through DLPack, in both directions."""
+"""Import and export of arrays through DLPack."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HOST_KINDS = (SpaceKind.HOST.value, SpaceKind.PINNED.value, SpaceKind.MANAGED.v
 
 
 class ExportRequest(NamedTuple):
-    """The request of a consumer, in the terms of the protocol."""
+    """The arguments of `__dlpack__`, as the consumer passed them."""
 
     stream: Any = None
     max_version: tuple[int, int] | None = None
@@ -24,35 +24,35 @@ class ExportRequest(NamedTuple):
 
 
 class Exportable(Protocol):
-    """The interface of a storage to an export."""
+    """The methods of a storage that an export needs."""
 
     def current_space(self) -> MemorySpace:
-        """Return where the current data are."""
+        """Return a memory space with current data."""
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """Return the host buffer with current values."""
 
     def to_cupy(self) -> Any:
-        """Return the device buffer, current."""
+        """Return the device buffer with current values."""
 
     def describe(self) -> str:
-        """Return the subject of a message."""
+        """Return a description of the storage, used as the subject of an error message."""
 
 
 def device_of(storage: Exportable) -> tuple[int, int]:
-    """Return where the current data are; page-locked memory counts as host."""
+    """Return the DLPack device of the current data; page-locked memory counts as host."""
     return storage.current_space().dlpack_device
 
 
 def export(storage: Exportable, request: ExportRequest) -> Any:
-    """Return a capsule of the data where they are, or on the host if that is wished for.
+    """Return a DLPack capsule of the data in their current space, or of the host on request.
 
-    Raises `BufferError` for a device that the data cannot be exported to, as an emulated one, and
-    for messages of a library that takes no memory of devices.
+    Raises `BufferError` if the data cannot be exported to the requested device (for example, if
+    theirs is emulated), and for an MPI library that does not accept device memory.
     """
     place = storage.current_space()
     wanted = request.dl_device or place.dlpack_device
-    # Who names a stream works on the device, and takes unified memory as such.
+    # A consumer that passes a stream works on the device, and accepts unified memory.
     for_device = place.kind is SpaceKind.MANAGED and request.stream is not None
     if wanted[0] in _HOST_KINDS and not for_device:
         return _export_host(storage, place, request)
@@ -86,7 +86,7 @@ def _check_mpi(storage: Exportable) -> None:
 
 
 def imported(thing: Any) -> np.ndarray[Any, Any] | None:
-    """Return the data of the host that `thing` offers through DLPack, None if it offers none."""
+    """Return the host data that `thing` exports through DLPack, None if there are none."""
     where = getattr(thing, "__dlpack_device__", None)
     if where is None or where()[0] not in _HOST_KINDS:
         return None

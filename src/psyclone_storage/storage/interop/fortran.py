@@ -1,17 +1,17 @@
 """API of the Fortran side of the storage runtime; it neither builds nor searches for libraries.
 
-`external/storage` keeps fields coherent in Fortran, by the rules of `CoherentBuffer`.
-`FortranLibrary` loads it, alone or linked into a model, and creates Fortran storages for use from
-Python: `create`, or `wrap` for an array. `FortranField` passes a Python storage to Fortran, without
-a copy:
+`external/storage` implements coherent fields in Fortran, with the rules of `CoherentBuffer`.
+`FortranLibrary` loads it, as a separate library or as part of a model. It creates Fortran storages
+for use from Python: `create`, or `wrap` for an array. `FortranField` lends a Python storage to
+Fortran, without a copy:
 
     library = FortranLibrary("build/libfield_storage.so")
     field = FortranField(temperature, library)
     with field.lent() as handle:
         model.step(handle)
 
-Between the loans the field belongs to Python, during a loan to Fortran. After each transfer of
-ownership, either side has the record of the other side's writes.
+Inside the block, Fortran owns the field; outside, Python does. At each transfer of ownership, the
+new owner learns which copies the other side has written.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _LENGTH_OF_TEXT = 512
 
 
 class HaloDepthError(StorageError, IndexError):
-    """An error: a field in Fortran has no halo of the requested depth."""
+    """Error: a Fortran field has no halo of the requested depth."""
 
     code = "R230"
 
@@ -88,7 +88,7 @@ _ERRORS: dict[int, type[StorageError]] = {
 
 
 class FortranStatistics(NamedTuple):
-    """The cost of coherence: transfers, and the halo data that this rank sent."""
+    """Counters of transfers and of the halo data that this rank sent."""
 
     to_device: int
     to_device_bytes: int
@@ -105,8 +105,8 @@ class FortranOptions:
     """Options for the creation of a storage in Fortran.
 
     - `label` appears in messages and statistics.
-    - `halo_depth` is the number of depths with a dirty flag.
-    - `read_only` refuses write accesses.
+    - `halo_depth` is the number of halo depths with a dirty flag.
+    - `read_only` rejects write accesses.
     - `has_values` states whether wrapped memory contains values.
     """
 
@@ -120,12 +120,13 @@ _DEFAULTS = FortranOptions()
 
 
 class FortranLibrary:
-    """A loaded library that contains the Fortran storages."""
+    """A loaded library that contains the Fortran storage runtime."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         """Load the shared library at `path`.
 
-        Raises `OSError` if it does not exist, `AttributeError` if it contains no storages.
+        Raises `OSError` if it does not exist, `AttributeError` if it does not contain the storage
+        runtime.
         """
         self.functions = ctypes.CDLL(fspath(path))
         self._ours: dict[str, Callable[..., int]] = {}
@@ -137,12 +138,12 @@ class FortranLibrary:
 
     @property
     def device(self) -> str:
-        """Return the kind of device of the build: `none`, `emulated` or `openacc`."""
+        """Return the kind of device of the library: `none`, `emulated` or `openacc`."""
         return self._text("device")
 
     @property
     def devices(self) -> int:
-        """Return the number of devices; a storage can have copies on at most eight."""
+        """Return the number of devices; a storage can have copies on at most eight of them."""
         return self.status_of("devices")
 
     def use_device(self, number: int) -> None:
@@ -153,31 +154,31 @@ class FortranLibrary:
         self.call("use_device", number)
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Call the function `field_storage_<name>`; raise the error for its return code."""
+        """Call the function `field_storage_<name>`; raise the error for its status code."""
         status = self.status_of(name, *arguments)
         if status:
             raise _ERRORS.get(status, StorageError)(self._text("error"))
 
     def status_of(self, name: str, *arguments: Any) -> int:
-        """Call the function `field_storage_<name>`; return its code."""
+        """Call the function `field_storage_<name>`; return its status code."""
         return self._ours[name](*arguments)
 
     def create(
         self, shape: tuple[int, ...], dtype: Any = np.float64, options: FortranOptions = _DEFAULTS
     ) -> FortranStorage:
-        """Return a storage with memory of its own; `shape` is in the order of Fortran.
+        """Return a storage with its own memory; `shape` is in Fortran order.
 
-        Raises `ViewTypeError` for an element type or a number of dimensions that Fortran lacks.
+        Raises `ViewTypeError` for an element type or rank that Fortran does not support.
         """
         return FortranStorage(self, _description(shape, dtype, options, None), options.label)
 
     def wrap(
         self, array: np.ndarray[Any, Any], options: FortranOptions = _DEFAULTS
     ) -> FortranStorage:
-        """Return a storage of the memory of `array`, which stays alive as long.
+        """Return a storage over the memory of `array`, and keep the array alive.
 
-        Fortran sees an array in C order with its dimensions reversed. Raises `ViewTypeError` for
-        one with gaps.
+        In Fortran, an array in C order has its dimensions reversed. Raises `ViewTypeError` for an
+        array that is not contiguous.
         """
         if not (array.flags.c_contiguous or array.flags.f_contiguous):
             raise ViewTypeError(
@@ -192,13 +193,13 @@ class FortranLibrary:
         return made
 
     def statistics(self, handle: int | None = None) -> FortranStatistics:
-        """Return the sums of one storage, or over all, those that are closed included."""
+        """Return the counters of one storage, or of all storages including closed ones."""
         sums = (ctypes.c_int64 * len(FortranStatistics._fields))()
         self.call("statistics", handle, sums)
         return FortranStatistics(*sums)
 
     def reset_statistics(self) -> None:
-        """Reset the sums over all storages."""
+        """Reset the counters of all storages."""
         self.call("reset_statistics", None)
 
     def _text(self, name: str) -> str:
@@ -208,14 +209,14 @@ class FortranLibrary:
 
 
 class FortranStorage:  # pylint: disable=too-many-public-methods
-    """A storage in Fortran, used from Python under the names of its Fortran interface.
+    """A storage in Fortran, used from Python with the names of its Fortran interface.
 
-    A space is specified as everywhere in this runtime: the host or a device. Every method converts
-    a Fortran error to the corresponding exception of this runtime.
+    Memory spaces are specified as elsewhere in this package: the host or a device. Every method
+    converts a Fortran error to the corresponding Python exception.
     """
 
     def __init__(self, library: FortranLibrary, description: Description, label: str) -> None:
-        """Make the storage; libraries call this."""
+        """Create the storage; `FortranLibrary` calls this."""
         self.library = library
         self.owner: object = None
         self.label = label
@@ -225,7 +226,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
 
     @property
     def handle(self) -> int:
-        """Return what Fortran and C know the storage by.
+        """Return the handle that identifies the storage in Fortran and C.
 
         Raises `AccessReleasedError` after `close`.
         """
@@ -234,70 +235,73 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         return self._handle.value
 
     def close(self) -> None:
-        """Free the storage and its memory. Raises `AccessConflictError` while it is used."""
+        """Free the storage and its memory; raise `AccessConflictError` during an access."""
         if self._handle.value:
             self.library.call("free", self.handle)
             self._handle.value = None
             self.owner = None
 
     def acquire(self, space: SpaceLike = None, mode: AccessMode = AccessMode.READ) -> None:
-        """Begin to use the values at `space`, where they are current from then on."""
+        """Acquire the values in `space`, and update them there if necessary."""
         self._call("acquire", _place(space), _ACCESSES[mode])
 
     def acquire_part(
         self, boxes: Iterable[Box], space: SpaceLike = None, mode: AccessMode = AccessMode.READ
     ) -> None:
-        """Begin to use `boxes` alone of the values at `space`: nothing else is moved.
+        """Acquire only the index boxes `boxes` in `space`; other elements are not transferred.
 
-        What is written goes to the other side at the release, if that is current.
+        At the release, written elements are copied to the other side if that side is current.
         """
         parts = boxes_of(boxes)
         self._call("acquire_part", _place(space), _ACCESSES[mode], parts, len(parts))
 
     def release(self, space: SpaceLike = None) -> None:
-        """End the access at `space` that began last."""
+        """End the latest access in `space`."""
         self._call("release", _place(space))
 
     def touch(self, space: SpaceLike = None) -> None:
-        """Record that all values at `space` are new: all other copies are stale, the halo dirty."""
+        """Mark all values in `space` as new: all other copies and the halo become stale."""
         self._call("touch", _place(space))
 
     def assume_valid(self, *spaces: SpaceLike) -> None:
-        """Set the spaces with current values, as the caller declares; move nothing."""
+        """Mark exactly these spaces as current; no data are copied."""
         self.assume_valid_at([_place(space) for space in spaces])
 
     def assume_valid_at(self, places: Sequence[int]) -> None:
-        """Set the spaces with current values, given by their numbers in Fortran."""
+        """Mark exactly the spaces with these Fortran numbers as current; no data are copied."""
         self._call("assume_valid", (ctypes.c_int * len(places))(*places), len(places))
 
     def valid_places(self) -> list[int]:
-        """Return the numbers in Fortran of the spaces where the values are current."""
+        """Return the Fortran numbers of the spaces with current values."""
         devices = min(self.library.devices, _MOST_DEVICES)
         places = (_HOST, *range(_FIRST_DEVICE, _FIRST_DEVICE + devices))
         return [place for place in places if self._ask_at(place)[1]]
 
     def attach_device(self, address: int, space: SpaceLike = "gpu") -> None:
-        """Use memory of a device at `address` for the copy there; it stays the caller's."""
+        """Use existing device memory at `address` for the copy in `space`.
+
+        The caller remains the owner of the memory.
+        """
         self._call("attach_device", _place(space), address)
 
     def leave_device(self) -> None:
-        """Free the memory on the device."""
+        """Free the device memory."""
         self._call("leave_device")
 
     def begin_exchange(self, depth: int, space: SpaceLike = None) -> None:
-        """Begin to exchange the halo of the values at `space`; only reads are allowed."""
+        """Start a halo exchange of the values in `space`; until its end, only reads are allowed."""
         self._call("begin_exchange", _place(space), depth)
 
     def begin_exchange_of_parts(
         self, depth: int, sent: Sequence[Box], received: Sequence[Box], space: SpaceLike = None
     ) -> None:
-        """Begin to exchange by boxes: those `sent` are current, those `received` in the end."""
+        """Start a halo exchange of index boxes: send the boxes `sent`, receive those `received`."""
         counts = len(sent), len(received)
         parts = boxes_of((*sent, *received))
         self._call("begin_exchange_of_parts", _place(space), depth, parts, *counts)
 
     def end_exchange(self, messages: int = 0, nbytes: int = 0) -> None:
-        """End the exchange: the halo is clean, the copy elsewhere stale."""
+        """End the exchange: the halo becomes clean, copies in other spaces become stale."""
         self._call("end_exchange", messages, nbytes)
 
     def is_dirty(self, depth: int) -> bool:
@@ -315,23 +319,23 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         self._call("set_clean", depth)
 
     def is_valid(self, space: SpaceLike = None) -> bool:
-        """Return whether the copy at `space` has the current values."""
+        """Return whether the copy in `space` has the current values."""
         return self._ask(space)[1]
 
     def address(self, space: SpaceLike = None) -> int:
-        """Return the address of the copy at `space`, 0 without a copy."""
+        """Return the address of the copy in `space`, 0 without a copy."""
         return self._ask(space)[0]
 
     @property
     def version(self) -> int:
-        """Return how many writes have ended."""
+        """Return the number of completed writes."""
         version = ctypes.c_int64()
         self._call("version", ctypes.byref(version))
         return version.value
 
     @property
     def statistics(self) -> FortranStatistics:
-        """Return what was done for this storage."""
+        """Return the counters of this storage."""
         return self.library.statistics(self.handle)
 
     def reset_statistics(self) -> None:
@@ -339,7 +343,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         self._call("reset_statistics")
 
     def abandon(self) -> None:
-        """End every access and exchange, because their owner failed."""
+        """End every access and exchange after a failure of their owner."""
         for space in (_HOST, *range(_FIRST_DEVICE, _FIRST_DEVICE + _MOST_DEVICES)):
             while not self.library.status_of("release", self.handle, space):
                 pass
@@ -365,7 +369,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the storage; what a failed block left open is ended first."""
+        """Close the storage; after a failed block, first end its open accesses."""
         if error is not None and self._handle.value:
             self.abandon()
         self.close()
@@ -375,12 +379,12 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
 
 
 class FortranField:
-    """A Python storage, view or array that is lent to Fortran in its present memory.
+    """A Python storage, view or array that is lent to Fortran without a copy.
 
-    Fortran accesses the elements of the facade in memory order. Without `device`, Fortran makes a
-    copy on its own device when it needs one, reuses that copy in later loans until Python writes,
-    and leaves the values on the host at the end of each loan. With `device`, the Fortran copy is
-    the Python replica at that space, and the values stay on the side of the last write.
+    Fortran accesses its elements in memory order. Without `device`, Fortran makes a copy on its own
+    device when it needs one, and reuses it in later loans until Python writes. The host has the
+    current values at the end of each loan. With `device`, Fortran uses the Python replica in that
+    space as its device copy, and the values stay on the side of the last write.
     """
 
     def __init__(
@@ -391,18 +395,19 @@ class FortranField:
         extents: tuple[int, ...] | None = None,
         halo_depth: int = 0,
     ) -> None:
-        """Prepare the loans of the elements of `face`; allocate memory on the host now.
+        """Prepare to lend the elements of `face`; allocate host memory now.
 
-        `extents` are what Fortran sees, in its order; all elements in one dimension if left out.
-        Raises `TypeError` for what has no buffer, `StorageError` for one with several chunks,
-        `ValueError` for extents that do not fit, `ViewTypeError` for elements with gaps between
-        them and for a part that should have a copy at `device`, `MemoryException` if the library
-        cannot use the memory at `device`.
+        `extents` is the shape in Fortran, in Fortran order; by default, there is one dimension.
+
+        Raises `TypeError` for an object without a buffer, `StorageError` for a buffer with several
+        chunks, and `ValueError` for extents that do not fit. Raises `ViewTypeError` for elements
+        with gaps, and for a part of a buffer if `device` is given. Raises `MemoryException` if the
+        library cannot use the memory in `device`.
         """
         self.buffer: CoherentBuffer = buffer_behind(face)
         self.device: MemorySpace | None = None if device is None else memory_space(device)
         self._part = _part_of(face)
-        # Elements that serve only alignment may follow the elements of a storage.
+        # The buffer of a storage may end with padding for alignment.
         covers = getattr(face, "covers_buffer", None)
         everything = covers is not None and covers()
         self._is_whole = everything or self._part.size == self.buffer.size
@@ -422,11 +427,12 @@ class FortranField:
     def lent(self, mode: AccessMode = AccessMode.READ_WRITE) -> Iterator[int]:
         """Lend the values to Fortran for a block; yield the handle that its procedures take.
 
-        `READ` lends them for reading; `WRITE_ONLY` promises that Fortran writes all of them. After
-        an exception in the block, writable values are unusable until all are written anew.
+        With `READ`, Fortran may only read; with `WRITE_ONLY`, it must write all values. After an
+        exception in the block, data that Fortran could write are unusable until all are rewritten.
 
-        Raises `AccessConflictError` if an access is active in Python, or if Fortran keeps an access
-        beyond the loan; `ConstBufferError` if Fortran wrote values that were lent for reading.
+        Raises `AccessConflictError` if an access is active in Python, or if Fortran does not end an
+        access within the block; `ConstBufferError` if Fortran wrote values that were lent for
+        reading.
         """
         if mode is AccessMode.WRITE_ONLY and not self._is_whole:
             mode = AccessMode.READ_WRITE
@@ -440,24 +446,24 @@ class FortranField:
                 self.fortran.abandon()
                 self._seen = -1
                 if token.mode.writes and isinstance(error, AccessConflictError):
-                    # A refused access spoils nothing by itself, but Fortran may have written.
+                    # A rejected access does not fail the data, but Fortran may have written before.
                     token.release(StorageError(str(error)))
                 raise
 
     def close(self) -> None:
-        """End the loans permanently; the values are in Python."""
+        """Free the Fortran storage; the values remain in Python."""
         self.fortran.close()
         self._pin.release()
 
     def _home(self) -> MemorySpace:
-        """Return where the values are lent from: where they are current, the host if it may be."""
+        """Return the space of the lent values: the host, unless only the device is valid."""
         buffer, host = self.buffer, host_space()
         if self.device is None or buffer.is_valid(host) or not buffer.is_valid(self.device):
             return host
         return self.device
 
     def _begin(self, token: AccessToken) -> None:
-        """Pass the current locations of the values to Fortran, after the devices have finished."""
+        """Pass the validity of the copies to Fortran, after pending device work has ended."""
         settle(self.buffer.replicas.all())
         if not token.mode.reads:
             self.fortran.assume_valid()
@@ -468,13 +474,13 @@ class FortranField:
             self.fortran.assume_valid(host_space())
 
     def _end(self, token: AccessToken, written: int) -> None:
-        """Adopt the locations where Fortran left the values."""
+        """Adopt the validity of the copies from Fortran."""
         fortran = self.fortran
         sides = [host_space()] if self.device is None else [host_space(), self.device]
         if fortran.valid_places() and not any(map(fortran.is_valid, sides)):
             fortran.acquire()
             fortran.release()
-        # Where nothing changes hands, this is the question whether an access is still open.
+        # This call changes nothing; it raises an error if an access is still active.
         fortran.assume_valid_at(fortran.valid_places())
         valid = [side for side in sides if fortran.is_valid(side)]
         if self.device is not None and valid:
@@ -484,7 +490,7 @@ class FortranField:
         self._seen = self.buffer.version + token.mode.writes
 
     def _memory_at(self, space: MemorySpace) -> int:
-        """Return the address of our replica at `space`, allocated if need be."""
+        """Return the address of the Python replica in `space`; allocate it if necessary."""
         self.buffer.reserve(self.buffer.size, space)
         replica = self.buffer.replicas.at(space)
         return replica.allocation_there().pointer + self._part.start * self.buffer.itemsize
@@ -511,14 +517,14 @@ class FortranField:
 
 
 class _LentRange(NamedTuple):
-    """The range of lent elements of a buffer: the first one, and their number."""
+    """The range of lent elements of a buffer: the index of the first one, and their number."""
 
     start: int
     size: int
 
 
 def _part_of(face: Any) -> _LentRange:
-    """Return the elements that a facade shows. Raises `ViewTypeError` if they have gaps."""
+    """Return the element range of a facade; raise `ViewTypeError` if it has gaps."""
     buffer = buffer_behind(face)
     shown = getattr(face, "shown", None)
     spec: WindowSpec = spec_of(face) if shown is None else shown()
@@ -556,7 +562,7 @@ def _description(
 
 
 def _check_device(library: FortranLibrary, space: MemorySpace) -> None:
-    """Raise `MemoryException` if one side has an emulated device and the other one a real one."""
+    """Raise `MemoryException` if one side has an emulated device and the other a real one."""
     kind = "emulated" if isinstance(memory_of(space), EmulatedDeviceMemory) else "openacc"
     if library.device not in (kind, "none"):
         raise MemoryException(

@@ -1,4 +1,4 @@
-"""Call signatures of the Fortran storage library: names, arguments and records."""
+"""Call signatures of the Fortran storage library: names, argument types and records."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 Box = Sequence[tuple[int, int]]
-"""The first and the last index in each dimension of a part, in the order of Fortran, from 1."""
+"""The first and last index of a box in each dimension, in Fortran order, starting at 1."""
 
 
 class BoxRecord(ctypes.Structure):
-    """A record `box_type` of `storage_parts_mod`."""
+    """The record `box_type` of `storage_parts_mod`."""
 
     _fields_ = (("first", ctypes.c_int64 * 3), ("last", ctypes.c_int64 * 3))
 
 
 def boxes_of(parts: Iterable[Box]) -> ctypes.Array[BoxRecord]:
-    """Return boxes as Fortran takes them."""
+    """Return index boxes as an array of C records."""
     made = [
         BoxRecord(
             (ctypes.c_int64 * 3)(*(first for first, _ in part)),
@@ -29,7 +29,7 @@ def boxes_of(parts: Iterable[Box]) -> ctypes.Array[BoxRecord]:
 
 
 class Description(ctypes.Structure):
-    """A record `storage_description_type` of `field_storage_c_mod`."""
+    """The record `storage_description_type` of `field_storage_c_mod`."""
 
     _fields_ = (
         ("element", ctypes.c_int),

@@ -1,9 +1,9 @@
-"""Reading of `__gt_data_interface__` from any object, with the fallbacks of GDP-27 and GDP-28.
+"""Readers of `__gt_data_interface__`, with the fallbacks of GDP-27 and GDP-28.
 
 A description maps a device, None or `"gpu"`, to a dictionary with `shape`, `typestr`, `data` and
 `strides`, and optionally `acquire`, `touch`, `release`, `dims` and `halo`. Other keys are ignored
-(GDP-24), so that the dictionaries of `__array_interface__` and `__cuda_array_interface__` can be
-passed on unchanged (GDP-25).
+(GDP-24). Therefore the dictionaries of `__array_interface__` and `__cuda_array_interface__` can be
+used unchanged (GDP-25).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DEVICES: dict[Any, Device] = {None: None, "cpu": None, "host": None, "gpu": "gp
 
 
 def describe(thing: Any) -> dict[Device, Info]:
-    """Return where the data of `thing` are, an empty dictionary where it does not say.
+    """Return the data interface of `thing` by device; empty if `thing` has no array interface.
 
     Raises `ValueError` for an unknown device or a missing key (GDP-14).
     """
@@ -46,7 +46,7 @@ def describe(thing: Any) -> dict[Device, Info]:
 
 
 class Verbs(Protocol):
-    """The synchronisation methods that a data interface needs."""
+    """The synchronisation methods that a data interface calls."""
 
     def device_to_host(self) -> None:
         """Update the host side."""
@@ -90,8 +90,8 @@ def described_device(
 def interface_on_device(window: Any, *, constant: bool = False) -> dict[str, Any]:
     """Return the CUDA array interface of an array that is used on the device.
 
-    It says that `constant` values may not be written, which arrays of CuPy cannot say themselves.
-    Its stream is that of the calling thread on the device of the array, whichever is current.
+    `constant` marks the values as read-only, which CuPy arrays do not support. The stream is the
+    calling thread's current stream on the device of the array.
     """
     found = getattr(window, "__cuda_array_interface__", None)
     if found is None:
@@ -105,7 +105,7 @@ def interface_on_device(window: Any, *, constant: bool = False) -> dict[str, Any
 
 
 def strides_in(info: Info) -> tuple[int, ...]:
-    """Return the strides in bytes; where a dictionary has None, it means C order without gaps."""
+    """Return the strides in bytes; strides of None mean contiguous C order."""
     strides = info["strides"]
     if strides is not None:
         return tuple(strides)
@@ -118,21 +118,21 @@ def strides_in(info: Info) -> tuple[int, ...]:
 
 
 def call(info: Info, name: str) -> None:
-    """Call the function under `name`, if there is one (GDP-16, GDP-21, GDP-23)."""
+    """Call the function `info[name]`, if there is one (GDP-16, GDP-21, GDP-23)."""
     function = info.get(name)
     if function is not None:
         function()
 
 
 def host_array(info: Info, owner: Any) -> np.ndarray[Any, Any]:
-    """Return the described memory of the host as an array that keeps `owner` alive."""
+    """Return the described host memory as an array that keeps `owner` alive."""
     if isinstance(owner, np.ndarray):
         return owner
     return np.asarray(_Described(info, owner))
 
 
 def device_array(info: Info, owner: Any) -> Any:
-    """Return the described memory of the device as an array of the kind that is used there."""
+    """Return the described device memory as an array: CuPy's, or that of the emulation."""
     space = owner.space if isinstance(owner, EmulatedDeviceArray) else None
     memory = memory_of(space or memory_of(device_space()).space_at(int(info["data"][0])))
     described = _Described(info, owner)
@@ -157,7 +157,7 @@ def space_of(array: Any) -> MemorySpace:
 
 
 class _Described:
-    """An array interface for NumPy or CuPy, with the owner of the memory."""
+    """An object with array interfaces for NumPy and CuPy that keeps the memory's owner alive."""
 
     __slots__ = ("__array_interface__", "__cuda_array_interface__", "owner")
 
@@ -189,7 +189,7 @@ def _complete(device: Any, info: Info) -> Info:
     if all(key in info for key in REQUIRED):
         return info
     if "strides" not in info and info.get("version", 0):
-        # Both array interfaces leave the strides out, instead of None, if they please.
+        # Both array interfaces allow a missing entry instead of strides of None.
         return _complete(device, {**info, "strides": None})
     missing = [key for key in REQUIRED if key not in info]
     raise ValueError(

@@ -1,8 +1,8 @@
 """Detection of GPU support in the MPI library of a process, without importing mpi4py.
 
-mpi4py requests a capsule (DLPack) without a stream and passes the address on. An MPI library that
-is not GPU-aware reads that address on the host, which at best terminates the program. So this
-module queries the library first, and the environment if the library gives no answer.
+mpi4py requests a DLPack capsule without a stream and passes its address to MPI. An MPI library that
+is not GPU-aware reads that address on the host, which at best terminates the program. Therefore
+this module queries the library first, and the environment if the library gives no answer.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import sys
 from typing import Any
 
 UNORDERED = -1
-"""The stream argument of callers that order the work themselves, such as MPI (streamless)."""
+"""The stream argument of callers that synchronise the work themselves, such as mpi4py."""
 
 VARIABLE = "PSYCLONE_STORAGE_GPU_MPI"
-"""`1` or `0`; set it if the library gives no answer, or a wrong one."""
+"""Environment variable, `1` or `0`; overrides the answer of the MPI library."""
 
 _SWITCHES = ("MPICH_GPU_SUPPORT_ENABLED", "MV2_USE_CUDA", "I_MPI_OFFLOAD")
 """The variables that make MPICH and related libraries GPU-aware."""
@@ -50,9 +50,9 @@ def takes_devices() -> bool:
 
 
 def wait_for_device(array: Any) -> None:
-    """Wait until the device of an array has finished its work: MPI does not support streams.
+    """Wait until the device of an array has finished its work, because MPI ignores streams.
 
-    An array that is known to be ready, such as a host array, has no device to wait for.
+    Return immediately for a host array, which has no device.
     """
     synchronize = getattr(getattr(array, "device", None), "synchronize", None)
     if synchronize is not None:

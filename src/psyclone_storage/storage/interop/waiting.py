@@ -1,6 +1,6 @@
-"""Conversion of our futures to those of the standard library, for explicit import only.
+"""Conversion of futures to `concurrent.futures.Future`; a separate module for fast start-up.
 
-`concurrent.futures` costs more to import than all of the runtime, so no other module imports this
+`concurrent.futures` costs more to import than the whole runtime, so no other module imports this
 one. A future needs no conversion for `await`.
 """
 
@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 
 def as_concurrent(future: Future[T]) -> futures.Future[T]:
-    """Return a future of `concurrent.futures` that ends with `future`, for `wait` and the like.
+    """Return a future of `concurrent.futures` that completes with `future`, for `wait` and others.
 
-    A wait for it may never end where `result` of `future` itself raises `AccessDeadlockError`. It
+    Waiting for it may never end where `result` of `future` itself raises `AccessDeadlockError`. It
     cannot be cancelled, because the work of `future` cannot.
     """
     found: futures.Future[T] = futures.Future()

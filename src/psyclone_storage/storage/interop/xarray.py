@@ -1,10 +1,10 @@
-"""The `__gt_data_interface__` of xarray's `DataArray`; no other file depends on xarray.
+"""The `__gt_data_interface__` of xarray's `DataArray`; no other module depends on xarray.
 
-Importing the runtime registers it (GDP-34), without importing xarray: if xarray is not loaded yet,
-a finder at the front of `sys.meta_path` waits for its import, and then removes itself. The
-registered property is not an xarray accessor, because xarray caches accessors: buffers move, so
-each query needs a new result. If a user registers an accessor of that name with xarray, it replaces
-ours, and xarray warns (GDP-39).
+Importing the runtime registers it (GDP-34), without importing xarray. If xarray is not loaded yet,
+a finder at the front of `sys.meta_path` detects its import, and then removes itself. The registered
+property is not an xarray accessor, because xarray caches accessors: buffers move, so each query
+needs a new result. If a user registers an accessor of that name with xarray, it replaces this one,
+and xarray warns (GDP-39).
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ NAME = "__gt_data_interface__"
 
 
 class DataInterface:
-    """The answer to `data_array.__gt_data_interface__`, anew each time."""
+    """The descriptor `DataArray.__gt_data_interface__`, computed on each access."""
 
     def __get__(self, data_array: Any, owner: type) -> Any:
-        """Return the description of the data, with the dims of `data_array`."""
+        """Return the data interface of `data_array`, including its dims."""
         return self if data_array is None else described(data_array)
 
 
 def described(data_array: Any) -> dict[Device, Info]:
     """Return the data interface of `data_array.data`, with `dims` (GDP-35 to GDP-38).
 
-    Raises `ValueError` if the data name other dims than the `DataArray` has, `AttributeError` if
-    they describe themselves in no way.
+    Raises `ValueError` if the data and the `DataArray` have different dims, `AttributeError` if the
+    data have no array interface.
     """
     found = describe(data_array.data)
     if not found:
@@ -58,10 +58,10 @@ def register() -> None:
 
 
 class _Watch:
-    """A finder that finds xarray as the others do, and registers once it is loaded."""
+    """An import finder that registers the data interface once xarray is loaded."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return the specification of xarray with a loader that registers, None for the rest."""
+        """Return the module specification of xarray with a loader that registers; else None."""
         if name != "xarray":
             return None
         others = [finder for finder in sys.meta_path if finder is not self]
@@ -76,7 +76,7 @@ class _Watch:
 
         def load_and_register(module: Any) -> None:
             load(module)
-            # Not before: a program may ask whether there is an xarray, and import it later.
+            # Not earlier: a program may search for xarray and import it only later.
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
             register()
@@ -93,14 +93,14 @@ def register_when_loaded() -> None:
 
 
 def labelled(data: Any, dims: tuple[str, ...], coords: dict[str, Any], name: str) -> Any:
-    """Return `data` as a `DataArray` with dims and coordinates, over the same memory."""
+    """Return `data` as a `DataArray` with dims and coordinates, without a copy."""
     import xarray  # noqa: PLC0415 - the deferral that the house allows
 
     return xarray.DataArray(data, dims=dims, coords=coords, name=name or None)
 
 
 def dataset_of(data: dict[str, Any], coords: dict[str, Any], attributes: dict[str, Any]) -> Any:
-    """Return a `Dataset` of variables: tuples of dimensions, values and attributes."""
+    """Return a `Dataset` of variables, given as tuples of dimensions, values and attributes."""
     import xarray  # noqa: PLC0415 - the deferral that the house allows
 
     return xarray.Dataset(data, coords, attributes)

@@ -1,8 +1,9 @@
 """`DualView`, a pair of views on one buffer, one on the host and one on a device.
 
-The flags of Kokkos for modified sides and pending copies are queries to the buffer here. Because
-the buffer tracks each access through either view, it needs no calls of `modify` and `sync`: these
-exist for programs that contain them, and for kernels whose writes the buffer cannot track.
+In Kokkos, a dual view has flags for modified sides; here these flags are queries to the buffer. The
+buffer tracks each access through either view, so it needs no calls of `modify` and `sync`. These
+methods exist for programs that already contain such calls, and for kernels whose writes the buffer
+cannot track.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ class DualViewType:
         return self.t_dev.at_space(self.t_dev.host_mirror_space)
 
     def __call__(self, *arguments: Any) -> DualView:
-        """Make a dual view.
+        """Create a dual view.
 
-        From a label or `view_alloc(...)` and extents or a layout; from a view, a storage or a
-        buffer, which then has two sides; from nothing, without memory.
+        The arguments are one of: a label or `view_alloc(...)`, then extents or a layout; a view, a
+        storage or a buffer, which then has two sides; nothing, for a dual view without memory.
         """
         return DualView(self, _shown(self.t_dev, arguments))
 
@@ -56,7 +57,7 @@ class DualViewType:
 
 @dataclass(frozen=True, slots=True)
 class DualViewParts:
-    """The part of a buffer that both views show."""
+    """The buffer, the layout and the offset that both views of a dual view share."""
 
     buffer: CoherentBuffer
     layout: ViewLayout
@@ -66,7 +67,8 @@ class DualViewParts:
 class _TypedDualView(type):
     """The metaclass that makes `DualView[...]` a type, with the arguments of `View[...]`.
 
-    Without a space, the device side is on the default device, or on the host without a device.
+    Without a space argument, the device side is on the default device, or on the host if there is
+    no device.
     """
 
     def __getitem__(cls, arguments: Any) -> DualViewType:
@@ -83,7 +85,7 @@ class DualView(metaclass=_TypedDualView):
     __slots__ = ("type", "_shown", "_views")
 
     def __init__(self, dual_type: DualViewType, shown: DualViewParts | None) -> None:
-        """Make a dual view of what is shown; users call the type instead."""
+        """Create a dual view of the elements `shown`; users call the type instead."""
         self.type = dual_type
         self._views: dict[MemorySpace, View] = {}
         self._shown = shown
@@ -109,7 +111,7 @@ class DualView(metaclass=_TypedDualView):
         return self.h_view
 
     def view(self, place: Any) -> View:
-        """Return the view at a memory space, an execution space or a `Device`."""
+        """Return the view in a memory space, or that of an execution space or a `Device`."""
         return self._view_of(self._side(place))
 
     def part(self, *choices: Any) -> DualView:
@@ -123,8 +125,8 @@ class DualView(metaclass=_TypedDualView):
     def modify(self, place: Any) -> None:
         """Record that the side at `place` was written.
 
-        Raises `AccessConflictError` if the other side has newer values: what was written here would
-        be lost, or what was written there.
+        Raises `AccessConflictError` if the other side has newer values, because one of the two
+        modifications would be lost.
         """
         space = self._side(place).memory_space
         if self.need_sync(space):
@@ -144,23 +146,23 @@ class DualView(metaclass=_TypedDualView):
         self.modify(self.type.t_dev.memory_space)
 
     def sync(self, place: Any) -> None:
-        """Copy to the side at `place` what is newer on the other; it is there on return."""
+        """Update the side at `place` if the other side has newer values; wait for the copy."""
         space = self._side(place).memory_space
         if self.need_sync(space):
             self._memory.buffer.make_valid(space)
 
     def sync_host(self) -> None:
-        """Copy to the host what is newer on the device."""
+        """Update the host side if the device has newer values."""
         self.sync(self.type.t_host.memory_space)
 
     def sync_device(self) -> None:
-        """Copy to the device what is newer on the host."""
+        """Update the device side if the host has newer values."""
         self.sync(self.type.t_dev.memory_space)
 
     def need_sync(self, place: Any) -> bool:
         """Return whether the other side has newer values than the one at `place`.
 
-        Before anything was written there are none, wherever the first zeros are.
+        Before the first write, no side is newer than the other.
         """
         shown = self._shown
         if shown is None or shown.buffer.version == 0:
@@ -178,7 +180,7 @@ class DualView(metaclass=_TypedDualView):
         return self.need_sync(self.type.t_dev.memory_space)
 
     def clear_sync_state(self) -> None:
-        """Mark both sides as current, as the caller declares."""
+        """Mark both sides as current; no data are copied."""
         sides = (self.type.t_dev.memory_space, self.type.t_host.memory_space)
         self._memory.buffer.assume_valid(sides)
 
@@ -191,7 +193,7 @@ class DualView(metaclass=_TypedDualView):
 
     @property
     def window_spec(self) -> WindowSpec:
-        """Return which elements of the buffer both views show."""
+        """Return dtype, shape, strides and offset of the viewed elements in the buffer."""
         return self.h_view.window_spec
 
     @property
@@ -205,7 +207,7 @@ class DualView(metaclass=_TypedDualView):
         return self.type.t_dev.rank
 
     def layout(self) -> ViewLayout:
-        """Return the layout, the same on both sides."""
+        """Return the layout, which is the same on both sides."""
         shown = self._shown
         return shown.layout if shown is not None else Handle.null(self.type.t_dev).layout
 
@@ -236,21 +238,21 @@ class DualView(metaclass=_TypedDualView):
         return self._shown is not None
 
     def resize(self, *arguments: Any) -> None:
-        """Change extents or layout; keep values that fit, on the side that is newer."""
+        """Change extents or layout; preserve the newest values at indices that still exist."""
         layout = layout_for(self.type.t_dev, arguments, self.label())
         if self._shown is None or layout != self.layout():
             self._exchange(layout, keep=self._shown is not None)
 
     def realloc(self, *arguments: Any) -> None:
-        """Change extents or layout, without the values."""
+        """Change extents or layout; the values are lost."""
         self._exchange(layout_for(self.type.t_dev, arguments, self.label()), keep=False)
 
     def __copy__(self) -> DualView:
-        """Return another dual view of the same memory, as copies of views are."""
+        """Return another dual view of the same memory, like copies of views."""
         return DualView(self.type, self._shown)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle, or copy deeply, by value."""
+        """Pickle or deep-copy the dual view by value."""
         return DualView, (self.type, self._shown)
 
     def __repr__(self) -> str:
@@ -303,7 +305,7 @@ def _shown(view_type: ViewType, arguments: tuple[Any, ...]) -> DualViewParts | N
 
 
 def _joined(view_type: ViewType, arguments: tuple[Any, ...]) -> DualViewParts | None:
-    """Return what a dual view on an existing view, storage or buffer shows."""
+    """Return the elements of a dual view on an existing view, storage or buffer."""
     source = arguments[0]
     at_home = (
         view_type.at_space(source.type.memory_space) if isinstance(source, View) else view_type

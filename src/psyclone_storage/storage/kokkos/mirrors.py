@@ -25,27 +25,28 @@ _SCALARS = (int, float, complex, bool, np.generic, tuple)
 
 
 def create_mirror(*arguments: Any) -> View:
-    """Return a new view with the extents and layout of a view, where the host can use it.
+    """Return a new view with the extents and layout of `view`, in a space that the host can use.
 
-    `create_mirror(view)`, or `create_mirror(space, view)` for another place: before the view there
-    may be a memory space, `WithoutInitializing` or `view_alloc(...)`. The mirror is zero at first,
-    and not const.
+    Call it as `create_mirror(view)`, or as `create_mirror(space, view)` for another space. Before
+    the view there may be a memory space, `WithoutInitializing` or `view_alloc(...)`. The mirror is
+    non-const and initialised with zeros.
     """
     view, properties = _source(arguments)
     return _mirror(view, properties)
 
 
 def create_mirror_view(*arguments: Any) -> View:
-    """Return the view itself if it is in the space already, else a mirror; arguments as above.
+    """Return the view itself if it is in the requested space, else a mirror.
 
-    Without a space the view itself is what comes back where the host can use it.
+    The arguments are those of `create_mirror`. Without a space, the view itself is returned if the
+    host can use it.
     """
     view, properties = _source(arguments)
     return _same(view, properties) or _mirror(view, properties)
 
 
 def create_mirror_view_and_copy(*arguments: Any) -> View:
-    """Return what `create_mirror_view` does, with the values of the view in it."""
+    """Return the result of `create_mirror_view`, filled with the values of the view."""
     view, properties = _source(arguments)
     same = _same(view, properties)
     if same is not None:
@@ -57,12 +58,13 @@ def create_mirror_view_and_copy(*arguments: Any) -> View:
 
 
 def deep_copy(*arguments: Any) -> Future[None] | None:
-    """Copy values: `deep_copy(target, source)`, where the source may be one number for all.
+    """Copy values: `deep_copy(target, source)`; a scalar `source` fills the target.
 
-    Target and source are views or arrays with equal extents and elements, in any space and layout.
-    After an execution space as first argument the copy runs there, and the future says when it is
-    done; without one it is done on return. Raises `ViewTypeError` if the target is
-    const or if ranks or element types differ, and `ViewExtentError` if extents differ.
+    Target and source are views or arrays with equal extents and element types, in any space and
+    layout. With an execution space as the first argument, the copy runs there asynchronously and
+    the function returns a future; otherwise the copy is complete on return. Raises `ViewTypeError`
+    if the target is const or if ranks or element types differ, and `ViewExtentError` if extents
+    differ.
     """
     if isinstance(arguments[0], ExecutionSpace):
         return arguments[0].submit(_copy, *arguments[1:])
@@ -71,17 +73,17 @@ def deep_copy(*arguments: Any) -> Future[None] | None:
 
 
 def resize(*arguments: Any) -> None:
-    """Give a view new memory with other extents; keep values that fit, set the rest to zero.
+    """Reallocate a view with other extents; copy values that fit, set new elements to zero.
 
-    `resize(view, *extents)` or `resize(view, layout)`, perhaps with `WithoutInitializing` or
-    `view_alloc(...)` before. Other views of the old memory keep it. A dual view is resized on the
-    side that is newer.
+    Call it as `resize(view, *extents)` or `resize(view, layout)`, with `WithoutInitializing` or
+    `view_alloc(...)` as optional first arguments. Other views of the old memory are unchanged. A
+    dual view is resized on the side with the newest values.
     """
     _exchange(arguments, keep=True)
 
 
 def realloc(*arguments: Any) -> None:
-    """Give a view new memory with other extents, without its values; arguments as for `resize`."""
+    """Reallocate a view with other extents, without its values; arguments as for `resize`."""
     _exchange(arguments, keep=False)
 
 
@@ -107,7 +109,7 @@ def _exchange(arguments: tuple[Any, ...], *, keep: bool) -> None:
 
 
 def _source(arguments: tuple[Any, ...]) -> tuple[View, AllocProperties]:
-    """Return the view among the arguments, and what the others say of its mirror."""
+    """Return the view among the arguments, and the allocation properties of its mirror."""
     views = [given for given in arguments if isinstance(given, View)]
     if len(views) != 1:
         raise ViewTypeError(f"A mirror needs one view, unlike {arguments}.")
@@ -117,7 +119,7 @@ def _source(arguments: tuple[Any, ...]) -> tuple[View, AllocProperties]:
 
 
 def _properties(wishes: tuple[Any, ...], label: str) -> AllocProperties:
-    """Return the properties that `wishes` state, with `label` where they name none."""
+    """Return the allocation properties in `wishes`; `label` applies if they contain no label."""
     parts: list[Any] = []
     for wish in wishes:
         parts.extend(_given(wish) if isinstance(wish, AllocProperties) else [wish])

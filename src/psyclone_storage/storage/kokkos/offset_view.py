@@ -1,7 +1,7 @@
-"""`OffsetView`, a view with arbitrary lower index bounds, as arrays of Fortran have.
+"""`OffsetView`, a view with arbitrary lower index bounds, like a Fortran array.
 
 `OffsetView["double**"]("A", (-1, 3), (0, 4))` has the indices -1 to 3 and 0 to 4, both ends
-included. The wrapped view, which `view()` returns, implements everything else.
+included. `view()` returns the wrapped view, which provides all other methods.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class OffsetViewType:
     inner: ViewClass
 
     def __call__(self, *arguments: Any) -> OffsetView:
-        """Make an offset view: from a label and pairs of indices, or from a view and its begins."""
+        """Create an offset view from a label and index pairs, or from a view and lower bounds."""
         match arguments:
             case (str() | AllocProperties() as label, *pairs):
                 begins, extents = _measured(pairs)
@@ -49,19 +49,22 @@ class _TypedOffsetView(type):
 
 
 class OffsetView(metaclass=_TypedOffsetView):
-    """The elements of a view under indices that begin at `begins`."""
+    """A view whose indices start at `begins`."""
 
     __slots__ = ("_view", "_begins")
 
     def __init__(self, view: View, begins: Sequence[int]) -> None:
-        """Give the dimensions of `view` first indices; raise `ViewTypeError` for a wrong number."""
+        """Wrap `view` with the lower bounds `begins`.
+
+        Raises `ViewTypeError` unless there is one lower bound for each dimension.
+        """
         if len(begins) != view.rank:
             raise ViewTypeError(f"{view!r} needs {view.rank} first indices, not {len(begins)}.")
         self._view = view
         self._begins = tuple(begins)
 
     def view(self) -> View:
-        """Return the view of the same memory, whose indices begin at 0."""
+        """Return the wrapped view of the same memory, whose indices start at 0."""
         return self._view
 
     @property
@@ -71,7 +74,7 @@ class OffsetView(metaclass=_TypedOffsetView):
 
     @property
     def window_spec(self) -> WindowSpec:
-        """Return which elements of the buffer this shows."""
+        """Return dtype, shape, strides and offset of the viewed elements in the buffer."""
         return self._view.window_spec
 
     def begins(self) -> tuple[int, ...]:
@@ -84,7 +87,7 @@ class OffsetView(metaclass=_TypedOffsetView):
         return self._begins[dimension]
 
     def end(self, dimension: int) -> int:
-        """Return the index after the last one of a dimension."""
+        """Return the last index of a dimension plus one."""
         return self.begin(dimension) + self._view.extent(dimension)
 
     @property
@@ -101,19 +104,19 @@ class OffsetView(metaclass=_TypedOffsetView):
         return self._view.label()
 
     def __call__(self, *indices: SupportsIndex) -> Any:
-        """Return the element at as many indices as there are dimensions."""
+        """Return the element at the given indices, one for each dimension."""
         return self._view(*self._shifted(indices))
 
     def __getitem__(self, key: Any) -> Any:
-        """Return the element `v[i]` of rank 1, or `v[i, j]`."""
+        """Return the element at `v[i]` (rank 1) or `v[i, j]`."""
         return self(*(key if isinstance(key, tuple) else (key,)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Assign to the element `v[i]`, or `v[i, j]`."""
+        """Assign to the element at `v[i]` or `v[i, j]`."""
         self._view[self._shifted(key if isinstance(key, tuple) else (key,))] = value
 
     def part(self, *choices: Any) -> OffsetView:
-        """Return a part; its ranges begin at the first index that they select."""
+        """Return the selected part; each range starts at its first selected index."""
         moved = [
             choice if is_whole(choice) else _moved(choice, begin)
             for choice, begin in zip(choices, self._begins, strict=False)
@@ -133,9 +136,9 @@ class OffsetView(metaclass=_TypedOffsetView):
         return f'<Offset{self._view.type} "{self.label()}" ({ranges})>'
 
     def _shifted(self, indices: tuple[SupportsIndex, ...]) -> tuple[int, ...]:
-        """Return the indices counted from 0.
+        """Return the indices relative to the lower bounds.
 
-        Raises the errors of the underlying view; their messages contain the original indices.
+        Raises the errors of the wrapped view; their messages contain the original indices.
         """
         if len(indices) != len(self._begins):
             self._view(*indices)
@@ -149,7 +152,7 @@ class OffsetView(metaclass=_TypedOffsetView):
 
 
 def _measured(pairs: list[Any]) -> tuple[list[int], list[int]]:
-    """Return first indices and extents of pairs (first, last)."""
+    """Return lower bounds and extents for pairs (first, last)."""
     begins: list[int] = []
     extents: list[int] = []
     for pair in pairs:

@@ -1,9 +1,9 @@
 """`parallel_for`, `parallel_reduce` and their policies, independent of the layouts of views.
 
-A functor is any callable. It is called once for each index, in the calling thread, and has finished
-on return. Python then needs a microsecond or more for each element. A functor that is marked with
-`KOKKOS_LAMBDA` only computes with its indices and with elements of views, as device code does: it
-is called once for many indices, at the speed of NumPy on the host and of CuPy on a GPU.
+A functor is any callable. It is called once for each index, in the calling thread, before the
+operation returns; each call takes a microsecond or more. A functor marked with `KOKKOS_LAMBDA`
+promises, like device code, to compute only with its indices and with elements of views. It is
+called once for many indices, at the speed of NumPy on the host and of CuPy on a GPU.
 
     @KOKKOS_LAMBDA
     def body(i, j):
@@ -34,17 +34,17 @@ from psyclone_storage.storage.kokkos.view_spaces import DefaultExecutionSpace, E
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 
 MANY = 1 << 18
-"""The number of indices that a marked functor gets at a time; it limits temporary memory."""
+"""The largest number of indices in one call of a marked functor; limits temporary memory."""
 
 Bounds: TypeAlias = "tuple[range, ...]"
 
 
-# The members, and some names below, are those that users of Kokkos know.
+# The members, and some names below, are those of Kokkos.
 # pylint: disable=invalid-name
 
 
 class Iterate(Enum):
-    """The choice of the fastest-varying index."""
+    """The choice of the index that varies fastest."""
 
     Default = "default"
     Left = "left"
@@ -60,7 +60,7 @@ class RankChoice(NamedTuple):
 
 
 class _Ranks(type):
-    """The metaclass that makes `Rank[2]` and `Rank[2, Iterate.Left]` policy arguments."""
+    """The metaclass that makes `Rank[2]` and `Rank[2, Iterate.Left]` arguments of policies."""
 
     def __getitem__(cls, arguments: Any) -> RankChoice:
         return RankChoice(*(arguments if isinstance(arguments, tuple) else (arguments,)))
@@ -71,7 +71,7 @@ class _Ranks(type):
 
 
 class IterationRank(metaclass=_Ranks):
-    """The type for a number of indices: `Rank[2, Iterate.Left]`."""
+    """The number of indices of a policy, and their order: `Rank[2, Iterate.Left]`."""
 
 
 Rank = IterationRank
@@ -79,7 +79,7 @@ Rank = IterationRank
 
 @dataclass(frozen=True, slots=True)
 class IterationPolicy:
-    """The index range and the execution space; create one as `RangePolicy(...)`."""
+    """An index range and an execution space; create one with `RangePolicy` or `MDRangePolicy`."""
 
     execution: ExecutionSpace
     bounds: Bounds
@@ -91,13 +91,16 @@ class IterationPolicy:
         return prod(map(len, self.bounds))
 
     def points(self) -> Iterator[tuple[int, ...]]:
-        """Return the indices one by one, in their order."""
+        """Return an iterator over the indices in the order of the policy."""
         if self.order is Iterate.Left:
             return (point[::-1] for point in product(*self.bounds[::-1]))
         return product(*self.bounds)
 
     def parts(self, most: int) -> Iterator[Bounds]:
-        """Return ranges of at most `most` indices, or of one of the first dimension."""
+        """Yield sub-ranges along the first dimension, with at most `most` indices each.
+
+        A sub-range contains at least one index of the first dimension.
+        """
         first, *others = self.bounds
         step = max(1, most // max(1, prod(map(len, others))))
         for start in range(0, len(first), step):
@@ -108,7 +111,7 @@ class _RangeType(NamedTuple):
     execution: ExecutionSpace | None
 
     def __call__(self, *arguments: Any) -> IterationPolicy:
-        """Make a policy from an execution space, if any, and the first index and the one after."""
+        """Create a policy from an optional execution space, the first index and the end index."""
         execution, rest = _executing(self.execution, arguments)
         if len(rest) != 2:
             raise ViewTypeError(f"A RangePolicy takes the begin and the end, not {rest}.")
@@ -126,9 +129,9 @@ class _RangePolicies(type):
 
 
 class RangePolicy(metaclass=_RangePolicies):
-    """A run over the indices from `begin` to before `end`: `RangePolicy(begin, end)`.
+    """A one-dimensional range that excludes its end: `RangePolicy(begin, end)`.
 
-    `RangePolicy[Cuda](begin, end)`, or `RangePolicy(Cuda, begin, end)`, names the execution space.
+    `RangePolicy[Cuda](begin, end)` and `RangePolicy(Cuda, begin, end)` specify the execution space.
     """
 
 
@@ -137,9 +140,9 @@ class _BoxType(NamedTuple):
     choice: RankChoice | None
 
     def __call__(self, *arguments: Any) -> IterationPolicy:
-        """Make a policy from an execution space, if any, the first indices and those after.
+        """Create a policy from an optional execution space, the first indices and the end indices.
 
-        Tiles, which may follow, say nothing that is of use here.
+        A third sequence, the tile sizes, is ignored.
         """
         execution, rest = _executing(self.execution, arguments)
         if len(rest) not in (2, 3) or not all(isinstance(part, Sequence) for part in rest):
@@ -156,7 +159,7 @@ class _BoxPolicies(type):
     """The metaclass that makes `MDRangePolicy[Cuda, Rank[2]]` and `MDRangePolicy` callable."""
 
     def __getitem__(cls, arguments: Any) -> _BoxType:
-        # A choice of ranks is a tuple itself.
+        # A `RankChoice` is itself a tuple.
         given = (arguments,) if isinstance(arguments, RankChoice) else arguments
         given = given if isinstance(given, tuple) else (given,)
         executions = [one for one in given if isinstance(one, ExecutionSpace)]
@@ -170,19 +173,19 @@ class _BoxPolicies(type):
 
 
 class MDRangePolicy(metaclass=_BoxPolicies):
-    """A run over a box of indices: `MDRangePolicy[Rank[2]]((0, 0), (n, m))`."""
+    """A multi-dimensional range: `MDRangePolicy[Rank[2]]((0, 0), (n, m))`."""
 
 
 class Functor(Protocol):
     """The callable of a parallel operation: takes the indices, and the accumulator if any."""
 
     def __call__(self, *arguments: Any) -> Any:
-        """Do what there is to do for one index."""
+        """Execute the operation for one index."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedFunctor:
-    """A functor that only computes; see `KOKKOS_LAMBDA`."""
+    """A functor marked with `KOKKOS_LAMBDA`, which can be called for many indices at once."""
 
     function: Callable[..., Any]
 
@@ -192,11 +195,12 @@ class MarkedFunctor:
 
 
 def KOKKOS_LAMBDA(functor: Callable[..., Any]) -> MarkedFunctor:  # noqa: N802
-    """Mark a functor that uses its indices and elements of views, and changes nothing else.
+    """Mark a functor that uses only its indices and elements of views.
 
-    A call may pass objects that represent many indices, and may be repeated: a side effect, such as
-    printing or changing a list, happens once, or once too often. A functor that tests a condition
-    on an index, or otherwise needs a single number, runs once for each index.
+    A call may pass objects that represent many indices, and may be repeated. A side effect, such as
+    printing or appending to a list, may then happen once instead of once per index, or once too
+    often. A functor that tests a condition on an index, or otherwise needs a single number, runs
+    once for each index.
     """
     return MarkedFunctor(functor)
 
@@ -204,19 +208,20 @@ def KOKKOS_LAMBDA(functor: Callable[..., Any]) -> MarkedFunctor:  # noqa: N802
 def parallel_for(*arguments: Any) -> None:
     """Call a functor for each index: `parallel_for("label", policy, functor)`.
 
-    The policy may be a number n, for the indices from 0 to before n, and the label may be left out.
-    Raises what the functor raises; what it had done until then stays.
+    The policy may be an integer n, for the indices 0 to n-1. The label is optional. An exception in
+    the functor propagates; the writes of earlier calls remain.
     """
     given = _given(arguments, 2)
     _run(given, given.functor, ())
 
 
 def parallel_reduce(*arguments: Any) -> Any:
-    """Reduce what a functor contributes: `parallel_reduce("label", policy, functor, *reducers)`.
+    """Reduce the contributions of a functor.
 
-    The functor is called with the indices and with an object for each reducer, by default one
-    `Sum`: `update += a(i)` as in C++, or `update.join(a(i))`. Returns the result, or one for each
-    reducer; those of a view of rank 0 are written there, too.
+    Call it as `parallel_reduce("label", policy, functor, *reducers)`. The functor is called with
+    the indices and one accumulator for each reducer; the default is one `Sum`. It contributes with
+    `update += a(i)`, as in C++, or `update.join(a(i))`. Returns the result, or a tuple with one
+    result for each reducer. A reducer with a view of rank 0 also writes its result to that view.
     """
     given = _given(arguments, None)
     reducers = [_reducer(one) for one in given.rest] or [Sum()]
@@ -286,7 +291,7 @@ def _many_at_once(
                 update.shape = shape
             functor(*indices, *updates)
     except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-        # Whatever is wrong, one by one it is found where it is, or is not wrong at all.
+        # The fallback, one index at a time, either succeeds or raises the error for its index.
         for update, value in zip(updates, before, strict=True):
             update.shape = None
             update.value = value
@@ -297,7 +302,7 @@ def _many_at_once(
 
 
 def _numbers_at(space: MemorySpace, bounds: Bounds) -> list[tuple[CoherentBuffer, Any]]:
-    """Return the indices of each dimension as an array at `space`, each with what holds it."""
+    """Return for each dimension the indices as an array in `space`, with its buffer."""
     found = []
     for axis, one in enumerate(bounds):
         shape = tuple(len(one) if other == axis else 1 for other in range(len(bounds)))

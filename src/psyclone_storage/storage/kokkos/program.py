@@ -1,4 +1,4 @@
-"""The start and the end of a program, in the form that Kokkos programs use."""
+"""`initialize`, `fence` and `finalize`, for programs written for Kokkos."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from psyclone_storage.storage.memory.registry import device_count
 
 
 def initialize(arguments: Sequence[str] = ()) -> list[str]:
-    """Return the arguments of a program without those that are for Kokkos.
+    """Return the command-line arguments without those for Kokkos (`--kokkos-...`).
 
-    There is nothing to start: the runtime is ready when it is imported. What the arguments that
-    begin with `--kokkos-` choose is chosen by `use_device` and by the environment here.
+    The runtime needs no initialisation. Use `use_device` and environment variables for the settings
+    that Kokkos takes from these arguments.
     """
     return [argument for argument in arguments if not argument.startswith("--kokkos-")]
 
@@ -20,8 +20,8 @@ def initialize(arguments: Sequence[str] = ()) -> list[str]:
 def fence(_label: str = "") -> None:
     """Wait for all submitted work, on all devices.
 
-    Raises the first failure of that work which has not been reported yet, with the others as notes.
-    An example is an out-of-bounds index that a functor has read from a view.
+    Raises the first failure of that work that has not been reported yet, with the others as notes.
+    An example is an out-of-bounds index in a functor.
     """
     failures: list[Exception] = []
     for number in range(device_count()):
@@ -36,5 +36,5 @@ def fence(_label: str = "") -> None:
 
 
 def finalize() -> None:
-    """Wait for all that was submitted; views may live on."""
+    """Wait for all submitted work; existing views remain usable."""
     fence()

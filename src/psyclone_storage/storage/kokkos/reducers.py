@@ -21,7 +21,7 @@ from psyclone_storage.storage.kokkos.view_kernel import (
 
 
 class _Result:
-    """The view of rank 0 that a result is written to."""
+    """The view of rank 0 that receives a result."""
 
     __slots__ = ("_part",)
 
@@ -31,15 +31,16 @@ class _Result:
         self._part = Part.of(view)
 
     def put(self, value: Any) -> None:
-        """Set the element."""
+        """Set the element to `value`."""
         fill_values(self._part, value)
 
 
 class Joining(NamedTuple):
-    """A way to join contributions: `Sum()` is a reducer, `Sum(view)` one that fills `view`.
+    """A reduction operation: `Sum()` is a reducer, `Sum(view)` also writes its result to `view`.
 
-    It contains the identity element, the sign of its operator if it has one, the binary function,
-    and the function of many values, whose first argument is the library of their array.
+    It contains the identity element, the operator symbol if there is one, the binary function, and
+    the function for an array of values; the latter takes the array's module (NumPy or CuPy) as
+    first argument.
     """
 
     name: str
@@ -49,7 +50,7 @@ class Joining(NamedTuple):
     join_many: Callable[[Any, Any], Any]
 
     def __call__(self, result: View | None = None) -> Reducer:
-        """Return the reducer; its outcome is written to the view of rank 0, if there is one."""
+        """Return a reducer; if `result` is a view of rank 0, the outcome is also written there."""
         return Reducer(self, None if result is None else _Result(result))
 
     def __repr__(self) -> str:
@@ -57,7 +58,7 @@ class Joining(NamedTuple):
 
 
 class Reducer(NamedTuple):
-    """The way to join contributions, and the destination of the result."""
+    """A reduction operation and the optional destination of the result."""
 
     joining: Joining
     result: _Result | None = None
@@ -91,22 +92,25 @@ BOr = Joining("BOr", 0, "|", operator.or_, _bits(np.bitwise_or))
 
 
 class Reduction:
-    """The contributions to one result.
+    """The accumulator for one result.
 
-    `value` is what they come to so far; a functor that runs for one index may set it.
+    `value` is the current result; a functor that runs for one index may set it.
     """
 
     __slots__ = ("_joining", "_value", "shape")
 
     def __init__(self, reducer: Reducer) -> None:
-        """Start with no contribution; `shape` is that of the indices of one call, None for one."""
+        """Start with the identity element.
+
+        `shape` is the shape of the indices of the current call, None for a single index.
+        """
         self._joining = reducer.joining
         self._value: Any = reducer.joining.identity
         self.shape: tuple[int, ...] | None = None
 
     @property
     def value(self) -> Any:
-        """Return what there is so far."""
+        """Return the current result."""
         if self.shape is not None:
             raise NotTogetherError("What came before one index is not known for many.")
         return self._value
@@ -118,7 +122,7 @@ class Reduction:
         self._value = value
 
     def join(self, contribution: Any) -> Self:
-        """Take one more contribution, or one for each index."""
+        """Add one contribution, or one for each index."""
         if self.shape is None:
             self._value = self._joining.join(self._value, contribution)
             return self
@@ -142,7 +146,7 @@ class Reduction:
         return self._signed("+", contribution)
 
     def __isub__(self, contribution: Any) -> Self:
-        """Join by a sum, with the other sign."""
+        """Add the negated contribution."""
         return self._signed("+", -contribution)
 
     def __imul__(self, contribution: Any) -> Self:

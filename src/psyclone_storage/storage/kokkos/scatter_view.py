@@ -1,4 +1,4 @@
-"""`ScatterView`, in which functors add to elements that several indices may share.
+"""`ScatterView`: atomic contributions of functors to elements shared by several indices.
 
     scatter = ScatterView(histogram)
     access = scatter.access()
@@ -10,8 +10,8 @@
     parallel_for(n, body)
     contribute(histogram, scatter)
 
-The contributions are collected in memory of its own, in the space of the view, until `contribute`
-joins them with the elements.
+The contributions are collected in separate memory, in the space of the view, until `contribute`
+combines them with the elements of the view.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from psyclone_storage.storage.kokkos.view_spaces import Atomic
 
 
 class ScatterOperation(NamedTuple):
-    """The way to join contributions: the name, the function, and the identity element."""
+    """A combining operation: its name and binary function."""
 
     name: str
     function: np.ufunc
 
     def identity(self, dtype: np.dtype[Any]) -> Any:
-        """Return the identity element of the operation: a contribution without effect."""
+        """Return the identity element of the operation for the type `dtype`."""
         if self.function in (np.add, np.multiply):
             return dtype.type(self.function is np.multiply)
         limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
@@ -66,13 +66,16 @@ class ScatterViewType:
     operation: ScatterOperation
 
     def __call__(self, *arguments: Any) -> ScatterView:
-        """Make a scatter view: from a view, or from a label and extents or a layout."""
+        """Create a scatter view from a view, or from a label and extents or a layout."""
         view = self.inner(*arguments)
         return ScatterView(view, self.operation)
 
 
 class _Typed(type):
-    """The metaclass that makes `ScatterView[...]` a type: arguments of `View`, an operation."""
+    """The metaclass that makes `ScatterView[...]` a type with the arguments of `View`.
+
+    One of the arguments may be an operation.
+    """
 
     def __getitem__(cls, arguments: Any) -> ScatterViewType:
         given = arguments if isinstance(arguments, tuple) else (arguments,)
@@ -89,9 +92,9 @@ class ScatterView(metaclass=_Typed):
     __slots__ = ("operation", "_collected")
 
     def __init__(self, view: View, operation: ScatterOperation = ScatterSum) -> None:
-        """Start with no contribution to the elements of `view`, which does not change.
+        """Start without contributions to the elements of `view`, which does not change.
 
-        Raises `ViewTypeError` for elements that are not numbers.
+        Raises `ViewTypeError` if the elements are not numbers.
         """
         if view.dtype.kind not in ("iuf" if operation.function in _ORDERS else "iufc"):
             raise ViewTypeError(f'The elements of "{view.label()}" have no {operation!r}.')
@@ -103,24 +106,24 @@ class ScatterView(metaclass=_Typed):
         self.reset()
 
     def access(self) -> ScatterAccess:
-        """Return what functors add to: `access[i, j] += x`."""
+        """Return the object to which functors add: `access[i, j] += x`."""
         return ScatterAccess(self._collected, self.operation)
 
     def subview(self) -> View:
-        """Return the view of the contributions."""
+        """Return the view of the collected contributions."""
         return self._collected
 
     def reset(self) -> None:
-        """Forget all contributions."""
+        """Discard all contributions."""
         part = Part.of(self._collected)
         if part.handle.layout.span():
             fill_values(part, self.operation.identity(part.type.dtype))
 
     def contribute_into(self, target: View) -> None:
-        """Join the contributions with the elements of `target`, which stay here, too.
+        """Combine the contributions with the elements of `target`; this object still has them.
 
-        Raises `ViewTypeError` for a view elsewhere or with other elements, `ViewExtentError` for
-        other extents.
+        Raises `ViewTypeError` for a target in another space or with other elements,
+        `ViewExtentError` for other extents.
         """
         onto, given = Part.of(target), Part.of(self._collected)
         self._check(onto, given)
@@ -161,41 +164,41 @@ _ORDERS = (np.minimum, np.maximum)
 
 
 class ScatterAccess:
-    """The elements that functors add to."""
+    """The object through which functors contribute to elements."""
 
     __slots__ = ("_view", "_operation")
 
     def __init__(self, view: View, operation: ScatterOperation) -> None:
-        """Give the elements of `view`, the collected contributions."""
+        """Refer to the elements of `view`, which collects the contributions."""
         self._view = view
         self._operation = operation
 
     def __getitem__(self, key: Any) -> ScatterElement:
-        """Return the object that represents an element."""
+        """Return a reference to one element: `access[i, j] += x`."""
         return ScatterElement(self._view[key].cell, self._operation)
 
     def __call__(self, *indices: Any) -> ScatterElement:
-        """Return the object that represents an element: `access(i).update(x)`."""
+        """Return a reference to one element: `access(i).update(x)`."""
         return ScatterElement(self._view(*indices).cell, self._operation)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """End `access[i] += x`, which has been done; nothing is ever assigned."""
+        """Complete `access[i] += x`, whose update is already done; reject other assignments."""
         if not isinstance(value, ScatterElement) or value.cell.view is not self._view:
             raise ViewTypeError("A scatter view is added to, as in access[i] += x, not assigned.")
 
 
 class ScatterElement:
-    """An element that contributions are joined with."""
+    """A reference to an element that accumulates contributions."""
 
     __slots__ = ("cell", "_operation")
 
     def __init__(self, cell: Cell, operation: ScatterOperation) -> None:
-        """Represent the element in `cell`."""
+        """Refer to the element `cell`."""
         self.cell = cell
         self._operation = operation
 
     def update(self, value: Any) -> Self:
-        """Join a contribution."""
+        """Combine the element with the contribution `value`."""
         self.cell.combine(self._operation.function, value)
         return self
 
@@ -218,7 +221,7 @@ class ScatterElement:
 
 
 def create_scatter_view(*arguments: Any) -> ScatterView:
-    """Return a scatter view of a view; the operation may precede the view."""
+    """Return a scatter view of a view; an operation may precede the view."""
     operations = [one for one in arguments if isinstance(one, ScatterOperation)]
     views = [one for one in arguments if isinstance(one, View)]
     if len(views) != 1 or len(operations) > 1 or len(views) + len(operations) != len(arguments):

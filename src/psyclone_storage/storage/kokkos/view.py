@@ -1,8 +1,8 @@
 """`View`, the multi-dimensional array of Kokkos on a buffer, without mirrors and copies.
 
-`View["double**", LayoutLeft]("A", 3, 4)` is a window on new memory; views made from it share that
-memory. A view is a handle, as in Kokkos: its target can be exchanged, its type cannot.
-Elements are read with `v(i, j)` at any rank, or `v[i]` at rank 1, and written with `v[i, j] = x`.
+`View["double**", LayoutLeft]("A", 3, 4)` allocates memory; views made from it share that memory. A
+view is a handle, as in Kokkos: it can be assigned other memory, but its type is fixed. Elements are
+read with `v(i, j)` at any rank, or `v[i]` at rank 1, and written with `v[i, j] = x`.
 """
 
 from __future__ import annotations
@@ -56,21 +56,24 @@ _ATOMIC = int(MemoryTraits.Atomic)
 
 
 class ViewClass(ViewType):
-    """A callable view type that creates views and supports `isinstance`."""
+    """A view type; call it to create views, or use it in `isinstance`."""
 
     __slots__ = ()
 
     def __call__(self, *arguments: Any) -> View:
-        """Make a view (VIEW-45 to VIEW-58).
+        """Create a view (VIEW-45 to VIEW-58).
+
+        The arguments are one of:
 
         - nothing: a view without memory
-        - a label or `view_alloc(...)`, then extents or a layout: new memory, zero at first
+        - a label or `view_alloc(...)`, then extents or a layout: new memory, initialised with zeros
         - an array, an address or another view's `data()`, then extents or a layout: that memory
-        - an array, a storage or a buffer alone: its memory, in its extents
-        - `ScratchSpace(...)`, then extents or a layout: memory from there
-        - a view: the same memory, by the rules of assignment; with choices, a part of it
+        - an array, a storage or a buffer alone: its memory, with its extents
+        - `ScratchSpace(...)`, then extents or a layout: scratch memory
+        - a view: the same memory, by the rules of assignment; with further arguments, a subview
 
-        Raises `ViewTypeError` for what types forbid, `ViewExtentError` for what extents forbid.
+        Raises `ViewTypeError` if the types do not allow the view, `ViewExtentError` if the extents
+        do not.
         """
         return View.around(self, build_handle(self, arguments))
 
@@ -80,7 +83,7 @@ class ViewClass(ViewType):
 
 
 class _OfType:
-    """A question to the type of the view."""
+    """A descriptor that reads an attribute of the view's type."""
 
     __slots__ = ("_name",)
     _name: str
@@ -101,17 +104,20 @@ def _stride_of(dimension: int) -> Callable[[View], int]:
 
 
 class _TypedView(type):
-    """The metaclass that makes `View[...]` a type; type checkers support no class getters."""
+    """The metaclass that makes `View[...]` a type.
+
+    It replaces `__class_getitem__`, which type checkers do not support.
+    """
 
     def __getitem__(cls, arguments: Any) -> ViewClass:
         return ViewClass.of(arguments)
 
 
 class View(Viewed, metaclass=_TypedView):
-    """The elements of a buffer as an array of fixed rank, layout and place.
+    """The elements of a buffer as an array of fixed rank, layout and memory space.
 
-    `View[...]` is a type, calling it makes a view. `View(other)` has the type of `other`, and
-    `View(array)` the one that fits the array.
+    `View[...]` is a type; calling it creates a view. `View(other)` has the type of `other`, and
+    `View(array)` the type that matches the array.
     """
 
     __slots__ = ("_lent",)
@@ -157,14 +163,14 @@ class View(Viewed, metaclass=_TypedView):
     dtype = _OfType()
 
     def __init__(self, *arguments: Any) -> None:
-        """Make a view of the type that a view or an array has, with choices for a part of it."""
+        """Create a view of the type of a view or an array; further arguments select a subview."""
         self.type = ViewClass.of(deduced_type(arguments))
         self.handle = build_handle(self.type, arguments)
         self._lent: set[Record] = set()
 
     @classmethod
     def around(cls, view_type: ViewClass, handle: Handle) -> Self:
-        """Return the view of `view_type` that points at what `handle` says."""
+        """Return a view of type `view_type` with the memory of `handle`."""
         self = cls.__new__(cls)
         self.type = view_type
         self.handle = handle
@@ -174,17 +180,17 @@ class View(Viewed, metaclass=_TypedView):
     # -- elements --------------------------------------------------------------------------------
 
     def __call__(self, *indices: SupportsIndex) -> Any:
-        """Return the element at as many indices as the view has dimensions (VIEW-61).
+        """Return the element at the given indices, one for each dimension (VIEW-61).
 
-        Raises `ViewRankError` for any other number, `ViewIndexError` for one out of range,
+        Raises `ViewRankError` for another number of indices, `ViewIndexError` for one out of range,
         `HostUseError` if the elements are on a device.
         """
         return self._load(self._position(indices))
 
     def access(self, *indices: SupportsIndex) -> Any:
-        """Return the element at up to 8 indices; those that are left out are 0 (VIEW-62).
+        """Return the element at up to 8 indices; missing ones are 0 (VIEW-62).
 
-        Raises `ViewIndexError` for an index beyond the rank that is not 0.
+        Raises `ViewIndexError` for a nonzero index beyond the rank.
         """
         rank = self.type.data_type.rank
         if len(indices) > 8 or any(index != 0 for index in indices[rank:]):
@@ -195,13 +201,13 @@ class View(Viewed, metaclass=_TypedView):
         return self(*indices[:rank], *(0,) * (rank - len(indices)))
 
     def __getitem__(self, key: Any) -> Any:
-        """Return the element `v[i]` of a view of rank 1 (VIEW-60), or `v[i, j]` for symmetry."""
+        """Return the element `v[i]` of a view of rank 1 (VIEW-60), or `v[i, j]` for rank 2, etc."""
         return self._load(self._position(self._indices(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Assign to the element `v[i]`, `v[i, j]` …, at rank 0 `v[()]`.
+        """Assign to the element `v[i]`, `v[i, j]` …; at rank 0, `v[()]`.
 
-        Raises what reading does, and `ViewTypeError` if the elements are const.
+        Raises the same errors as reading, and `ViewTypeError` if the elements are const.
         """
         position = self._position(self._indices(key))
         if isinstance(value, AtomicElement):
@@ -220,10 +226,11 @@ class View(Viewed, metaclass=_TypedView):
 
     @contextmanager
     def opened(self, *, write: bool | None = None) -> Iterator[Any]:
-        """Yield the elements as an array to compute with, where they are.
+        """Yield the elements as an array in the memory space of the view.
 
-        That is a NumPy array on the host and on an emulated device, one of CuPy on a GPU. `write`
-        is by default what the type allows; a block that writes and raises marks the data as failed.
+        That is a NumPy array on the host and on an emulated device, a CuPy array on a GPU. By
+        default, `write` is true unless the elements are const. If a block that writes raises an
+        exception, the data are marked as failed.
         """
         writes = not self.type.value_type.const if write is None else write
         if writes:
@@ -237,14 +244,14 @@ class View(Viewed, metaclass=_TypedView):
             )
 
     def part(self, *choices: Any) -> Self:
-        """Return the view of a part; `subview(view, *choices)` documents the choices."""
+        """Return a subview; `subview(view, *choices)` documents the choices."""
         view_type, handle = cut(self.type, self.handle, choices)
         return type(self).around(view_type, handle.counted_for(view_type))
 
     # -- layout ----------------------------------------------------------------------------------
 
     def layout(self) -> ViewLayout:
-        """Return the layout, from which a view of equal extents can be made (VIEW-63)."""
+        """Return the layout, which can be used to create a view of equal extents (VIEW-63)."""
         return self.handle.layout
 
     def extent(self, dimension: int) -> int:
@@ -259,9 +266,9 @@ class View(Viewed, metaclass=_TypedView):
         return self.handle.layout.extents
 
     def stride(self, dimension: int | MutableSequence[int]) -> int | None:
-        """Return a stride in elements (VIEW-66), or write all of them into a sequence (VIEW-68).
+        """Return a stride in elements (VIEW-66), or write all strides into a sequence (VIEW-68).
 
-        The sequence has one item more than the rank, which gets the span.
+        The sequence has one item more than the rank; that item receives the span.
         """
         strides = self._strides()
         if isinstance(dimension, (int, np.integer)):
@@ -289,7 +296,7 @@ class View(Viewed, metaclass=_TypedView):
         return self.handle.layout.span() if self.handle.record is not None else 0
 
     def size(self) -> int:
-        """Return the number of elements (VIEW-70), 0 without memory."""
+        """Return the number of elements (VIEW-70); 0 without memory."""
         return prod(self.extents) if self.handle.record is not None else 0
 
     def span_is_contiguous(self) -> bool:
@@ -297,7 +304,7 @@ class View(Viewed, metaclass=_TypedView):
         return self.span() == 0 or is_contiguous(self.handle.layout)
 
     def data(self) -> Pointer:
-        """Return the address of the first element, 0 without memory (VIEW-71)."""
+        """Return the address of the first element (VIEW-71); 0 without memory."""
         return Pointer(self.handle.record, self.handle.offset)
 
     # -- memory ----------------------------------------------------------------------------------
@@ -309,12 +316,15 @@ class View(Viewed, metaclass=_TypedView):
 
     @property
     def window_spec(self) -> WindowSpec:
-        """Return which elements of the buffer this shows; raise `ViewTypeError` without strides."""
+        """Return dtype, shape, strides and offset of the viewed elements in the buffer.
+
+        Raises `ViewTypeError` for a layout without strides.
+        """
         self._strides()
         return self.handle.spec(self.type.dtype, not self.type.value_type.const)
 
     def use_count(self) -> int:
-        """Return how many managed views use the memory; 0 for an unmanaged one (VIEW-75)."""
+        """Return the number of managed views of the memory; 0 for an unmanaged view (VIEW-75)."""
         return len(self.handle.memory.users) if self.handle.use is not None else 0
 
     def label(self) -> str:
@@ -322,32 +332,35 @@ class View(Viewed, metaclass=_TypedView):
         return self.handle.label
 
     def is_allocated(self) -> bool:
-        """Return whether the view has memory, independent of its owner (VIEW-79)."""
+        """Return whether the view has memory, its own or that of another owner (VIEW-79)."""
         return self.handle.record is not None
 
     def is_assignable(self, source: Any) -> bool:
-        """Return whether this view could be assigned `source` (VIEW-77)."""
+        """Return whether `source` can be assigned to this view (VIEW-77)."""
         return is_assignable(self, source)
 
     def assign(self, source: View) -> None:
-        """Point at the memory of `source`, by the rules of assignment: `dst = src` of Kokkos."""
+        """Refer to the memory of `source`, by the rules of assignment; in Kokkos, `dst = src`."""
         self.handle = assigned(self.type, source.type, source.handle)
 
     def assign_data(self, pointer: Any) -> None:
-        """Point at `pointer`, an address or an array, with the same extents (VIEW-78).
+        """Refer to the memory at `pointer`, an address or an array; the extents stay (VIEW-78).
 
-        The view gives up its memory, and counts as no user of the new one.
+        The view releases its old memory, and does not count as a user of the new one.
         """
         self.handle = build_handle(self.type, (pointer, self.handle.layout))._replace(use=None)
 
     # -- identity --------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both show the same elements in the same way (VIEW-80); const or not."""
+        """Return whether both views have the same elements, space and layout (VIEW-80).
+
+        The constness of the elements does not matter.
+        """
         return isinstance(other, View) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        """Hash what is compared; a view that is made to point elsewhere changes its hash."""
+        """Hash the attributes that `==` compares; reassigning the view changes its hash."""
         return hash(self._identity())
 
     def __copy__(self) -> Self:
@@ -364,7 +377,7 @@ class View(Viewed, metaclass=_TypedView):
         return type(self).around(managed, handle)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the values, from wherever they are, with type, layout and label."""
+        """Pickle type, layout, label and values; values on a device are copied to the host."""
         values = host_values(Part.of(self)) if self.size() else None
         managed = self.type.at_space(self.type.memory_space)
         return _restored, (managed, self.handle.layout, self.label(), values)
@@ -398,7 +411,7 @@ class View(Viewed, metaclass=_TypedView):
         return found
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Return the device of the elements in the terms of DLPack."""
+        """Return the location of the elements as (DLPack device type, device id)."""
         return device_of(Exported(Part.of(self)))
 
     def __dlpack__(
@@ -414,13 +427,13 @@ class View(Viewed, metaclass=_TypedView):
         return self._lending(lambda part: export(Exported(part), request))
 
     def __buffer__(self, flags: int) -> memoryview:
-        """Return the buffer of Python for the elements (Python 3.12 and later request it)."""
+        """Return a `memoryview` of the elements (Python 3.12 and later)."""
         return np.asarray(self).data
 
     # -- private ---------------------------------------------------------------------------------
 
     def store(self, position: Any, value: Any) -> None:
-        """Set the element at `position` in the memory; for the machinery of elements."""
+        """Set the element at `position` in the memory; used by element references."""
         self._check_writable()
         record, running = self._reached(), THREAD.running
         if running is not None:
@@ -431,7 +444,7 @@ class View(Viewed, metaclass=_TypedView):
             record.elements[position] = stored
 
     def fetch(self, position: Any) -> Any:
-        """Return the element at `position` in the memory; for the machinery of elements."""
+        """Return the element at `position` in the memory; used by element references."""
         record, running = self._reached(), THREAD.running
         if running is not None:
             return running.load(record, position)
@@ -444,7 +457,7 @@ class View(Viewed, metaclass=_TypedView):
 
     @property
     def _atomic(self) -> bool:
-        # Plain numbers: flags take longer to combine than an element takes to read.
+        # Integers, because combining `IntFlag` members takes longer than reading an element.
         return int(self.type.memory_traits) & _ATOMIC != 0
 
     def _load(self, position: Any) -> Any:
@@ -457,9 +470,9 @@ class View(Viewed, metaclass=_TypedView):
         return key if isinstance(key, tuple) else (key,)
 
     def _position(self, indices: tuple[Any, ...]) -> Any:
-        """Return the place of an element in the memory, after all that can be wrong with it.
+        """Return the position of an element in the memory, after checking the indices.
 
-        That is one for each index where a functor runs for many.
+        In a functor that runs for many indices, the result contains one position for each.
         """
         layout = self.handle.layout
         extents = layout.extents
@@ -483,7 +496,7 @@ class View(Viewed, metaclass=_TypedView):
         return self.handle.offset + layout.offset(checked)
 
     def _reached(self) -> Record:
-        """Return the memory; raise `HostUseError` where it cannot be used from here."""
+        """Return the memory record; raise `HostUseError` if the calling code cannot access it."""
         record = self.handle.record
         if record is None:
             raise MemoryException(f"{self._subject()} has no memory: give it a label and extents.")
@@ -518,10 +531,10 @@ class View(Viewed, metaclass=_TypedView):
         return *places, int(self.data()), self.extents
 
     def _lending(self, made: Callable[[Part], Any]) -> Any:
-        """Return the description `made` of the elements; tie their memory to this object's life.
+        """Return the interface that `made` computes, and keep the memory alive with this view.
 
         A consumer of a protocol holds a reference to the exporting object, so this is sufficient,
-        even if the view points at other memory later.
+        even if the view is later assigned other memory.
         """
         part = Part.of(self)
         found = made(part)
@@ -534,9 +547,10 @@ class View(Viewed, metaclass=_TypedView):
 
 
 def is_assignable(target: ViewType | View, source: ViewType | View) -> bool:
-    """Return whether a view of `target` may be made from `source` (VIEW-77).
+    """Return whether a view of type `target` can be made from `source` (VIEW-77).
 
-    With two types the rules of types decide; if the source is a view, its extents do too.
+    Between two types, only the type rules are checked; if `source` is a view, the extent rules are
+    checked, too.
     """
     target_type = target.type if isinstance(target, View) else target
     if isinstance(source, View):
@@ -547,26 +561,26 @@ def is_assignable(target: ViewType | View, source: ViewType | View) -> bool:
 
 
 class Divisible(Protocol):
-    """An object that has parts: a view, a dual view or a view with offsets."""
+    """An object with a `part` method: a view, a dual view or an offset view."""
 
     def part(self, *choices: Any) -> Self:
-        """Return the part that `choices` select."""
+        """Return the subview that `choices` select."""
 
 
 D = TypeVar("D", bound=Divisible)
 
 
 def subview(view: D, *choices: Any) -> D:
-    """Return a view of the part that `choices` select, one for each dimension (VIEW-58).
+    """Return the subview that `choices` select, one for each dimension (VIEW-58).
 
     A choice is an index, which removes the dimension, or `ALL`, a pair (begin, end), a slice or a
-    range. The memory is shared, and its rank is the number of dimensions kept.
+    range, which keep it. The subview shares the memory.
     """
     return view.part(*choices)
 
 
 def _restored(view_type: ViewClass, layout: ViewLayout, label: str, values: Any) -> View:
-    """Create a view from the result of `__reduce__`."""
+    """Recreate a view from the data that `__reduce__` returned."""
     if values is None and not prod(layout.extents):
         return View.around(view_type, Handle.null(view_type))
     handle = allocated(view_type, layout, AllocProperties(label, initialise=False))

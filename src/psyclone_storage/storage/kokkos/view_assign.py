@@ -1,8 +1,8 @@
-"""The rules by which a view may become a window on the data of another, without a copy.
+"""The rules by which a view may refer to the data of another view, without a copy.
 
-The rules are two tables. The type rules are decided before any extent is known: a violation is a
-`ViewTypeError`. The extent rules need the views themselves: a violation is a `ViewExtentError`.
-Each rule returns the reason for a violation, or an empty text. (Seed 3, "Assignment Rules".)
+The rules are two tables. The type rules need no extents; a violation is a `ViewTypeError`. The
+extent rules need the views themselves; a violation is a `ViewExtentError`. Each rule returns the
+reason for a violation, or an empty string.
 """
 
 from __future__ import annotations
@@ -27,29 +27,30 @@ ExtentRule = Callable[[ViewType, ViewLayout], str]
 
 
 def type_reasons(target: ViewType, source: ViewType) -> tuple[str, ...]:
-    """Return why a view of type `target` cannot be made from one of type `source`."""
+    """Return the reasons why a view of type `target` cannot be made from one of type `source`."""
     return tuple(reason for rule in TYPE_RULES if (reason := rule(target, source)))
 
 
 def extent_reasons(target: ViewType, layout: ViewLayout) -> tuple[str, ...]:
-    """Return why a view of type `target` cannot show data laid out by `layout`.
+    """Return the reasons why a view of type `target` cannot have the layout `layout`.
 
-    The types must agree already.
+    The types must already be compatible.
     """
     return tuple(reason for rule in EXTENT_RULES if (reason := rule(target, layout)))
 
 
 def check_types(target: ViewType, source: ViewType) -> None:
-    """Raise `ViewTypeError` if the types forbid the assignment."""
+    """Raise `ViewTypeError` if the types do not allow the assignment."""
     reasons = type_reasons(target, source)
     if reasons:
         raise ViewTypeError(f"{target} cannot be made from {source}: {'; '.join(reasons)}.")
 
 
 def assigned(target: ViewType, source: ViewType, handle: Handle) -> Handle:
-    """Return the handle that a view of type `target` gets from one of type `source`.
+    """Return the handle of a view of type `target` that refers to the memory of `handle`.
 
-    Raises `ViewTypeError` or `ViewExtentError`.
+    `source` is the type of the view to which `handle` belongs. Raises `ViewTypeError` or
+    `ViewExtentError` if the assignment is not allowed.
     """
     check_types(target, source)
     if handle.record is None:
@@ -72,28 +73,28 @@ def fitted(target: ViewType, handle: Handle) -> Handle:
 
 
 def _ranks(target: ViewType, source: ViewType) -> str:
-    """Demand equal ranks (VIEW-82)."""
+    """Require equal ranks (VIEW-82)."""
     if target.rank == source.rank:
         return ""
     return f"the ranks are {target.rank} and {source.rank}"
 
 
 def _value_types(target: ViewType, source: ViewType) -> str:
-    """Demand equal element types, const or not (VIEW-83)."""
+    """Require equal element types, apart from `const` (VIEW-83)."""
     if target.non_const_value_type == source.non_const_value_type:
         return ""
     return f'the elements are "{target.value_type}" and "{source.value_type}"'
 
 
 def _constness(target: ViewType, source: ViewType) -> str:
-    """Demand that const data stay const (VIEW-84)."""
+    """Reject a non-const view of const data (VIEW-84)."""
     if target.value_type.const or not source.value_type.const:
         return ""
     return f'the source is const, so the target must be "const {target.value_type}"'
 
 
 def _spaces(target: ViewType, source: ViewType) -> str:
-    """Demand that a window of the one space may show data of the other (VIEW-85)."""
+    """Require that a view in the target's space can refer to memory in the source's (VIEW-85)."""
     if target.memory_space.assignable_from(source.memory_space):
         return ""
     return (
@@ -103,7 +104,7 @@ def _spaces(target: ViewType, source: ViewType) -> str:
 
 
 def _static_extents(target: ViewType, source: ViewType) -> str:
-    """Demand that extents which belong to both types are equal (VIEW-86)."""
+    """Require that compile-time extents of both types are equal (VIEW-86)."""
     pairs = zip(target.dimension, source.dimension, strict=False)
     for axis, (ours, theirs) in enumerate(pairs):
         if ours is not None and theirs is not None and ours != theirs:
@@ -112,10 +113,10 @@ def _static_extents(target: ViewType, source: ViewType) -> str:
 
 
 def _layout_kinds(target: ViewType, source: ViewType) -> str:
-    """Demand layouts that could agree (VIEW-88).
+    """Require layouts that can be equal (VIEW-88).
 
-    Left and Right agree up to rank 1, either may agree with Stride, and a custom one agrees
-    with itself.
+    `LayoutLeft` and `LayoutRight` can be equal up to rank 1, either can equal `LayoutStride`, and a
+    custom layout only itself.
     """
     kinds = {target.array_layout, source.array_layout}
     if len(kinds) == 1:
@@ -126,7 +127,7 @@ def _layout_kinds(target: ViewType, source: ViewType) -> str:
 
 
 def _dynamic_extents(target: ViewType, layout: ViewLayout) -> str:
-    """Demand that extents which belong to the target are those of the source (VIEW-87)."""
+    """Require that compile-time extents of the target equal those of the source (VIEW-87)."""
     for axis, (ours, theirs) in enumerate(zip(target.dimension, layout.extents, strict=True)):
         if ours is not None and ours != theirs:
             return f"extent {axis} is {theirs}, but the type says {ours}"
@@ -134,7 +135,7 @@ def _dynamic_extents(target: ViewType, layout: ViewLayout) -> str:
 
 
 def _strides(target: ViewType, layout: ViewLayout) -> str:
-    """Demand strides that a regular layout would have too (VIEW-89)."""
+    """Require the strides of the target's regular layout (VIEW-89)."""
     if isinstance(layout, target.array_layout) or target.array_layout is LayoutStride:
         return ""
     wanted = target.regular_layout(layout.extents)

@@ -12,11 +12,11 @@ from psyclone_storage.storage.kokkos.view_kernel import THREAD, Together
 
 
 class ElementView(Protocol):
-    """A view, as far as an element needs it."""
+    """The attributes and methods of a view that element references need."""
 
     @property
     def handle(self) -> Handle:
-        """Return what the view points at."""
+        """Return the handle: memory, layout and offset."""
 
     def fetch(self, position: Any) -> Any:
         """Return the element at `position`."""
@@ -26,15 +26,15 @@ class ElementView(Protocol):
 
 
 class Cell:
-    """One element of a view, for atomic access; locks the memory for all atomic views of it.
+    """One element of a view, for atomic access; all atomic views of the memory share one lock.
 
-    While a functor runs for many indices it is one element for each.
+    In a functor that runs for many indices, it represents one element for each index.
     """
 
     __slots__ = ("view", "position", "record")
 
     def __init__(self, view: ElementView, position: Any) -> None:
-        """Represent the element at `position` of the memory."""
+        """Refer to the element at `position` in the memory."""
         self.view = view
         self.position = position
         self.record = view.handle.memory
@@ -59,7 +59,7 @@ class Cell:
                 self.view.store(self.position, function(self.view.fetch(self.position), operand))
 
     def is_at(self, view: ElementView, position: Any) -> bool:
-        """Return whether this is the element at `position` of the memory of `view`."""
+        """Return whether this is the element at `position` in the memory of `view`."""
         if self.record is not view.handle.record:
             return False
         if isinstance(position, Together) and isinstance(self.position, Together):
@@ -70,28 +70,28 @@ class Cell:
 
 
 class AtomicElement(NDArrayOperatorsMixin):
-    """An element whose updates are atomic: `v[i] += 1` counts even if other threads do it too.
+    """A reference to an element with atomic updates, such as `v[i] += 1`.
 
-    In all other operations it is its value at that moment.
+    In all other operations, it is equivalent to the current value of the element.
     """
 
     __slots__ = ("cell",)
 
     def __init__(self, cell: Cell) -> None:
-        """Represent the element in `cell`."""
+        """Refer to the element `cell`."""
         self.cell = cell
 
     def value(self) -> Any:
-        """Return the value at this moment."""
+        """Return the current value."""
         return self.cell.load()
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **words: Any) -> Any:
-        """Compute with the value."""
+        """Execute the ufunc with the current value."""
         plain = [_value_of(part) for part in inputs]
         return getattr(function, method)(*plain, **words)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """Return the value as an array without dimensions."""
+        """Return the current value as an array of rank 0."""
         return np.array(self.value(), dtype)
 
     def _changed(self, function: Any, operand: Any) -> Self:

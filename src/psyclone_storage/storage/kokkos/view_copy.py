@@ -1,7 +1,7 @@
 """Copies of values between views, in any spaces and layouts, without type conversion.
 
-Both sides of a copy have the same extents and element type, as Kokkos requires. Between spaces
-without a direct transfer, the values go through the host.
+Source and target have the same extents and element type, as Kokkos requires. Between spaces without
+a direct transfer, the values are copied through the host.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from psyclone_storage.storage.memory.registry import host_memory
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One side of a copy."""
+    """The source or the target of a copy: type and handle of a view."""
 
     type: ViewType
     handle: Handle
 
     @classmethod
     def of(cls, thing: Any) -> Part:
-        """Return a view, or an array, as one side of a copy."""
+        """Return a view or an array as the source or the target of a copy."""
         if isinstance(thing, Viewed):
             return cls(thing.type, thing.handle)
         return cls(*wrapped(thing))
@@ -51,16 +51,19 @@ class Part:
         return self.handle.memory
 
     def mode(self) -> AccessMode:
-        """Return how to write all elements: what else the memory holds has to stay."""
+        """Return the access mode for overwriting the elements.
+
+        It is read-write if the buffer has other elements, which must be preserved.
+        """
         covers = self.handle.layout.span() == self.record.buffer.size == np.prod(self.extents)
         return AccessMode.WRITE_ONLY if covers else AccessMode.READ_WRITE
 
     def window(self, *, writable: bool = False) -> Any:
-        """Return the elements as an array of the kind their memory hands out."""
+        """Return the elements as an array in their memory space."""
         return self.record.window(self.handle.spec(self.type.dtype, writable))
 
     def places(self) -> Any:
-        """Return where each element is in `window()`, None where that has the extents already."""
+        """Return the position of each element in `window()`; None if the shapes are equal."""
         layout = self.handle.layout
         return offsets_of(layout) if layout.strides is None else None
 
@@ -85,7 +88,7 @@ def copy_values(target: Part, source: Part) -> None:
 
 
 def fill_values(target: Part, value: Any) -> None:
-    """Set each element of `target` to `value`. Raises `ViewTypeError` for a const target."""
+    """Set each element of `target` to `value`; raise `ViewTypeError` for a const target."""
     _check_writable(target)
     record = target.record
     stored = as_stored(value, target.type.dtype)
@@ -94,7 +97,7 @@ def fill_values(target: Part, value: Any) -> None:
 
 
 def host_values(source: Part) -> np.ndarray[Any, Any]:
-    """Return the elements as a new array of the host, in the extents of the view."""
+    """Return a copy of the elements as a host array with the extents of the view."""
     with source.record.buffer.acquire(source.record.space, AccessMode.READ):
         return np.array(_gathered(source))
 
@@ -102,9 +105,10 @@ def host_values(source: Part) -> np.ndarray[Any, Any]:
 def resized(
     part: Part, properties: AllocProperties, arguments: tuple[Any, ...], *, keep: bool
 ) -> Handle:
-    """Return a handle on new memory with other extents; with `keep`, what fits keeps its value.
+    """Return a handle on new memory with other extents.
 
-    Where the extents stay, `keep` changes nothing.
+    With `keep`, values at indices that still exist are copied; if the extents are unchanged, the
+    old handle is returned.
     """
     layout = layout_for(part.type, arguments, part.handle.label)
     if keep and part.handle.record is not None and layout == part.handle.layout:
@@ -116,7 +120,7 @@ def resized(
 
 
 def copy_shared(target: Part, source: Part) -> None:
-    """Copy the elements whose indices both sides have."""
+    """Copy the elements at the indices that both sides have."""
     shared = tuple((0, min(pair)) for pair in zip(target.extents, source.extents, strict=True))
     ends = [Part(*cut(side.type, side.handle, shared)) for side in (target, source)]
     copy_values(ends[0], ends[1])
@@ -144,7 +148,7 @@ def _check_writable(target: Part) -> None:
 
 
 def _move(target: Part, source: Part) -> None:
-    """Copy between strided windows, with the dimensions in the order of the target's memory."""
+    """Copy between strided arrays, with dimensions in the memory order of the target."""
     strides = target.handle.layout.strides or ()
     order = sorted(range(len(strides)), key=lambda axis: -strides[axis])
     onto = target.window(writable=True).transpose(*order)

@@ -1,8 +1,8 @@
 """The constructors of views: each converts its arguments to a handle, without element access.
 
-The type of the first argument decides (seed 3, "Constructors"): a label or properties allocate, a
-pointer or an array is wrapped, scratch memory lends, a view is assigned or, with more arguments,
-cut.
+The type of the first argument selects the constructor: a label or properties allocate memory, a
+pointer or an array is wrapped, a `ScratchSpace` provides scratch memory, a view is assigned. With a
+view and further arguments, the result is a subview.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ WithoutInitializing = _WithoutInitializing()  # pylint: disable=invalid-name
 
 @dataclass(frozen=True, slots=True)
 class AllocProperties:
-    """The memory source of a view. Obtain one from `view_alloc` or `view_wrap`."""
+    """Allocation properties or the pointer of a view; create with `view_alloc` or `view_wrap`."""
 
     label: str = ""
     initialise: bool = True
@@ -61,21 +61,24 @@ class AllocProperties:
 
 @dataclass(frozen=True, slots=True)
 class MovedView:
-    """A view whose memory the next constructor takes over (VIEW-47)."""
+    """A view whose memory is moved to the next view constructed from it (VIEW-47)."""
 
     view: Viewed
 
 
 def move(view: Viewed) -> MovedView:
-    """Move `view` to the view created from the result; leave `view` without memory."""
+    """Return an argument that moves the memory of `view` to the view constructed from it.
+
+    `view` has no memory afterwards.
+    """
     return MovedView(view)
 
 
 def view_alloc(*properties: Any) -> AllocProperties:
     """Return allocation properties (VIEW-59), given in any order, each at most once.
 
-    They are a label, `WithoutInitializing`, a memory space, and an execution space, which then does
-    the initialisation without a fence. Raises `ViewTypeError` for anything else.
+    They are a label, `WithoutInitializing`, a memory space, and an execution space, which then
+    initialises the memory without a fence. Raises `ViewTypeError` for anything else.
     """
     found: dict[str, Any] = {}
     for given in properties:
@@ -87,14 +90,14 @@ def view_alloc(*properties: Any) -> AllocProperties:
 
 
 def view_wrap(pointer: Any) -> AllocProperties:
-    """Return the properties that wrap memory which is there already."""
+    """Return the properties for a view of existing memory at `pointer`."""
     return AllocProperties(pointer=pointer)
 
 
 def build_handle(view_type: ViewType, arguments: tuple[Any, ...]) -> Handle:
     """Return the handle that the constructor of `view_type` makes from `arguments`.
 
-    Raises `ViewTypeError` for what types forbid, `ViewExtentError` for what extents forbid.
+    Raises `ViewTypeError` if the types do not allow it, `ViewExtentError` if the extents do not.
     """
     if not arguments:
         return Handle.null(view_type)
@@ -118,9 +121,10 @@ def build_handle(view_type: ViewType, arguments: tuple[Any, ...]) -> Handle:
 
 
 def deduced_type(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments of the view type that `View(...)` without brackets means.
+    """Return the arguments of the view type that `View(...)` without brackets implies.
 
-    A view gives its own type, with choices that of the subview; an array the type that fits it.
+    For a view, that is its own type or, with further arguments, the type of the subview; for an
+    array, the type that matches it.
     """
     match arguments:
         case (MovedView(view=source),) | (Viewed() as source,):
@@ -146,11 +150,11 @@ def deduced_type(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def allocated(view_type: ViewType, layout: ViewLayout, properties: AllocProperties) -> Handle:
-    """Return a handle on new memory for `layout`, zero unless the properties say otherwise.
+    """Return a handle on new memory for `layout`, zero unless the properties disable that.
 
-    With an execution space in the properties, the zeros are written there without a wait (VIEW-52);
-    the first use of the view waits for them. Raises `ViewTypeError` for an unmanaged type, or
-    properties that name another space.
+    If the properties contain an execution space, the memory is zeroed there asynchronously
+    (VIEW-52); the first use of the view waits for this. Raises `ViewTypeError` for an unmanaged
+    type, or if the properties specify another memory space.
     """
     space = view_type.memory_space
     buffer = new_buffer(view_type, layout, properties)
@@ -165,7 +169,7 @@ def allocated(view_type: ViewType, layout: ViewLayout, properties: AllocProperti
 def new_buffer(
     view_type: ViewType, layout: ViewLayout, properties: AllocProperties
 ) -> CoherentBuffer:
-    """Return a buffer for `layout`, which allocates nothing yet; raises what `allocated` does."""
+    """Return a buffer for `layout` without allocating memory; raise the errors of `allocated`."""
     space = view_type.memory_space
     if not view_type.is_managed:
         raise ViewTypeError(
@@ -180,11 +184,12 @@ def new_buffer(
 
 
 def layout_for(view_type: ViewType, arguments: tuple[Any, ...], label: str = "") -> ViewLayout:
-    """Return the layout that a constructor is told to use: extents, or a layout object (VIEW-48).
+    """Return the layout from the arguments of a constructor: extents or a layout object (VIEW-48).
 
-    There are as many extents as the rank is dynamic; giving all of them is fine if those of the
-    type agree. Raises `ViewTypeError` for a wrong number, or a layout of another class;
-    `ViewExtentError` for an extent that differs from the one in the type; they name `label`.
+    Either the run-time extents or all extents can be given; the latter must agree with those in the
+    type. Raises `ViewTypeError` for a wrong number of extents or a layout of another class, and
+    `ViewExtentError` for an extent that differs from the one in the type. `label` appears in the
+    messages.
     """
     given = arguments[0] if len(arguments) == 1 else None
     if is_layout_class(type(given)):
@@ -239,7 +244,7 @@ def _lent(view_type: ViewType, scratch: ScratchSpace, arguments: tuple[Any, ...]
 
 
 def _around(view_type: ViewType, memory: Any, arguments: tuple[Any, ...]) -> Handle:
-    """Return a handle on existing memory: a pointer, an address, an array, a facade."""
+    """Return a handle on existing memory: a pointer, an address, an array or a facade."""
     if isinstance(memory, Pointer) and memory.record is not None:
         return _beyond(view_type, memory.record, memory.offset, arguments)
     if memory is None or isinstance(memory, (int, np.integer)):
@@ -272,7 +277,7 @@ def _at(view_type: ViewType, address: int, layout: ViewLayout) -> Handle:
 def _relaid(
     view_type: ViewType, source_type: ViewType, handle: Handle, arguments: tuple[Any, ...]
 ) -> Handle:
-    """Return a handle on packed memory with other extents than its own."""
+    """Return a handle on contiguous memory with new extents."""
     flat = replace(
         source_type,
         data_type=source_type.data_type.with_rank(view_type.rank),

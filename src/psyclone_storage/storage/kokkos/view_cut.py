@@ -1,8 +1,8 @@
-"""The rule of `subview`: the part of a view that one choice per dimension selects, and its type.
+"""`subview`: the type and handle of the part of a view that one choice per dimension selects.
 
 A choice is an index, which removes the dimension, or `ALL`, a pair (begin, end), a slice or a
-`range`, which keep it. The result keeps a regular layout where the choices alone, whatever their
-numbers, make sure that it is packed; otherwise its layout is `LayoutStride`.
+`range`, which keep it. The result has a regular layout if the kinds of the choices guarantee that
+it is contiguous; otherwise its layout is `LayoutStride`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T", bound=ViewType)
 
 
 class _All:
-    """The choice of a whole dimension."""
+    """The choice that selects all indices of a dimension."""
 
     def __repr__(self) -> str:
         return "ALL"
@@ -46,8 +46,9 @@ class DimensionSlice(NamedTuple):
 def cut(view_type: T, handle: Handle, choices: tuple[Any, ...]) -> tuple[T, Handle]:
     """Return type and handle of the part of a view that `choices` select (VIEW-58).
 
-    Raises `ViewRankError` unless there is one choice for each dimension, `ViewIndexError` for one
-    outside of it, `ViewTypeError` for what is no choice, or a layout that cannot be cut.
+    Raises `ViewRankError` unless there is one choice for each dimension, `ViewIndexError` for an
+    index out of range, and `ViewTypeError` for an invalid choice or a layout that does not allow
+    subviews.
     """
     layout = handle.layout
     if len(choices) != view_type.rank:
@@ -68,7 +69,7 @@ def cut(view_type: T, handle: Handle, choices: tuple[Any, ...]) -> tuple[T, Hand
 
 
 def is_whole(choice: Any) -> bool:
-    """Return whether a choice is all of a dimension."""
+    """Return whether a choice selects all indices of a dimension."""
     return choice is ALL or (isinstance(choice, slice) and choice == slice(None))
 
 
@@ -107,7 +108,7 @@ def _index(label: str, axis: int, index: int, extent: int) -> DimensionSlice:
 def _layout(
     view_type: ViewType, layout: ViewLayout, chosen: list[DimensionSlice], kept: list[int]
 ) -> tuple[type[ViewLayout], ViewLayout]:
-    """Return the class of the layout and the layout itself."""
+    """Return the class of the subview's layout, and the layout."""
     extents = tuple(chosen[axis].length or 0 for axis in kept)
     kind = view_type.array_layout
     if not kept and kind not in (LayoutLeft, LayoutRight, LayoutStride):
@@ -123,9 +124,9 @@ def _layout(
 
 
 def _stays_packed(choices: Iterable[DimensionSlice]) -> bool:
-    """Return whether choices, from the fastest dimension on, keep whatever they select packed.
+    """Return whether the choices, starting with the fastest dimension, guarantee contiguity.
 
-    That is so for whole dimensions, then perhaps a range, then single indices.
+    They do if whole dimensions come first, then at most one range, then only indices.
     """
     open_end = True
     for choice in choices:

@@ -1,8 +1,8 @@
-"""The data types of views, without extents: parse, print and const-qualify `const int**[3]`.
+"""Data types of views: parsing, printing and const qualification of `const int**[3]`.
 
 A data type is an element type, one `*` for each dimension whose extent is known at run time, and
-one `[n]` for each whose extent belongs to the type (VIEW-1). Both classes here are strings in the
-canonical spelling, so they print, compare and hash as that spelling.
+one `[n]` for each compile-time extent (VIEW-1). Both classes here are subclasses of `str` with the
+canonical spelling, which determines printing, comparison and hashing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _registered: dict[str, np.dtype[Any]] = {}
 
 
 class ElementType(str):
-    """An element type such as `const int`, with the NumPy type that it has in memory."""
+    """An element type such as `const int`, with the corresponding NumPy type."""
 
     __slots__ = ("name", "dtype", "const")
     name: str
@@ -51,7 +51,7 @@ class ElementType(str):
     const: bool
 
     def __new__(cls, name: str, dtype: np.dtype[Any], const: bool = False) -> ElementType:
-        """Make the type from its name without `const`."""
+        """Create the type from its name without `const`."""
         self = super().__new__(cls, f"const {name}" if const else name)
         self.name = name
         self.dtype = dtype
@@ -63,7 +63,7 @@ class ElementType(str):
         return self if self.const is const else ElementType(self.name, self.dtype, const)
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        """Pickle by the parts."""
+        """Pickle name, NumPy type and constness."""
         return self.name, self.dtype, self.const
 
 
@@ -76,7 +76,7 @@ class DataType(str):
     static: tuple[int, ...]
 
     def __new__(cls, scalar: ElementType, rank_dynamic: int, static: tuple[int, ...]) -> DataType:
-        """Make the type; raise `ViewTypeError` for more than 8 dimensions."""
+        """Create the type; raise `ViewTypeError` for more than 8 dimensions."""
         if rank_dynamic + len(static) > MAX_RANK:
             raise ViewTypeError(
                 f'The data type "{_spelled(scalar, rank_dynamic, static)}" has '
@@ -94,7 +94,7 @@ class DataType(str):
         return self.rank_dynamic + len(self.static)
 
     def with_const(self, const: bool) -> DataType:
-        """Return the const or non-const version; applied twice it changes nothing (VIEW-21)."""
+        """Return the const or non-const version of the type (VIEW-21)."""
         return DataType(self.scalar.with_const(const), self.rank_dynamic, self.static)
 
     def at_run_time(self) -> DataType:
@@ -106,11 +106,11 @@ class DataType(str):
         return DataType(self.scalar, rank, ())
 
     def completed(self, extents: tuple[int, ...]) -> tuple[int, ...]:
-        """Return all extents, of which the last ones are those of the type."""
+        """Return all extents: the run-time ones, then the compile-time ones of the type."""
         return extents[: self.rank_dynamic] + self.static
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        """Pickle by the parts."""
+        """Pickle element type, number of run-time dimensions and compile-time extents."""
         return self.scalar, self.rank_dynamic, self.static
 
 
@@ -118,10 +118,10 @@ DataSpec: TypeAlias = "str | DataType"
 
 
 def register_type(name: str, dtype: Any) -> ElementType:
-    """Make `name` the name of a structured (or any other) NumPy type in data types (VIEW-3).
+    """Register `name` for a NumPy type, for use in data types (VIEW-3).
 
-    Raises `ViewTypeError` for a name that is no identifier, that has another meaning, or for a type
-    that holds Python objects.
+    Raises `ViewTypeError` for a name that is not an identifier or already has another meaning, and
+    for a type that contains Python objects.
     """
     wanted = np.dtype(dtype)
     known = _registered.get(name) or _builtin(name)
@@ -135,10 +135,10 @@ def register_type(name: str, dtype: Any) -> ElementType:
 
 
 def data_type(spec: DataSpec, dims: str | None = None) -> DataType:
-    """Return the data type that `spec` spells, such as `const int***[5][3]` (VIEW-1 to VIEW-4).
+    """Return the data type that `spec` denotes, such as `const int***[5][3]` (VIEW-1 to VIEW-4).
 
-    With `dims`, such as `**[3]`, the spec is a NumPy type or convertible to one. Raises
-    `ViewTypeError` for an invalid spelling, and for an unknown element type.
+    With `dims`, such as `**[3]`, `spec` is a NumPy type or convertible to one. Raises
+    `ViewTypeError` for a syntax error or an unknown element type.
     """
     if dims is not None:
         scalar = scalar_of(np.dtype(spec))

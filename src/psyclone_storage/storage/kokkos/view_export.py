@@ -1,7 +1,7 @@
 """The protocols by which other libraries use the data of a view, without a copy.
 
-An export outlives any access: it makes the data valid in the space of the view. If the elements are
-not const, they count as written there from then on (spec 2B.8).
+An exported array may be used after any access has ended. Therefore the export updates the data in
+the space of the view and, unless the elements are const, marks them as written there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from psyclone_storage.storage.kokkos.view_handle import Record
 
 
 def exported(part: Part) -> Any:
-    """Return the window that other libraries work on: of NumPy on the host, else of the device."""
+    """Return the updated array of the elements; mark them as written unless they are const."""
     record = part.record
     writes = not (part.type.value_type.const or record.read_only)
     record.buffer.make_valid(record.space)
@@ -34,7 +34,8 @@ def exported(part: Part) -> Any:
 def array_interface(part: Part) -> dict[str, Any]:
     """Return `__array_interface__` of a view on the host.
 
-    Raises `AttributeError`, as the protocol wants, where the host cannot use the elements in place.
+    Raises `AttributeError`, as the protocol requires, if the host cannot access the elements
+    directly.
     """
     if not on_host(part) or part.handle.layout.strides is None:
         raise AttributeError(f"{part.type} has no __array_interface__.")
@@ -45,7 +46,7 @@ def array_interface(part: Part) -> dict[str, Any]:
 def cuda_array_interface(part: Part) -> dict[str, Any]:
     """Return `__cuda_array_interface__` of a view that a device can use.
 
-    Raises `AttributeError`, as the protocol wants, for any other.
+    Raises `AttributeError`, as the protocol requires, for any other view.
     """
     if not on_device(part) or part.handle.layout.strides is None:
         raise AttributeError(f"{part.type} has no __cuda_array_interface__.")
@@ -53,7 +54,7 @@ def cuda_array_interface(part: Part) -> dict[str, Any]:
 
 
 def gt_data_interface(part: Part) -> dict[str | None, dict[str, Any]]:
-    """Return the description of the view for stencil calls (seed 1), for the side that it is on."""
+    """Return the data interface of the view for stencil calls, for the side of its memory."""
     window = part.window(writable=not part.type.value_type.const)
     halo = ((0, 0),) * part.type.rank
     verbs = _Verbs(part.record)
@@ -66,7 +67,7 @@ def gt_data_interface(part: Part) -> dict[str | None, dict[str, Any]]:
 
 
 def as_numpy(part: Part, dtype: Any, copy: bool | None) -> np.ndarray[Any, Any]:
-    """Return the elements as `__array__` has to. Raises `HostUseError` on a device."""
+    """Return the elements as `__array__` requires; raise `HostUseError` on a device."""
     if not on_host(part):
         raise HostUseError(
             f'Host code cannot use "{part.handle.label}" of extents {part.extents} at '
@@ -79,53 +80,53 @@ def as_numpy(part: Part, dtype: Any, copy: bool | None) -> np.ndarray[Any, Any]:
 
 
 def on_host(part: Part) -> bool:
-    """Return whether host code may use the elements in place."""
+    """Return whether host code can access the elements directly."""
     return part.type.is_hostspace and part.record.space.host_accessible
 
 
 def on_device(part: Part) -> bool:
-    """Return whether device code may use the elements in place; not if memory is page-locked."""
+    """Return whether device code can access the elements directly; false for page-locked memory."""
     return part.record.space.kind in (SpaceKind.DEVICE, SpaceKind.MANAGED)
 
 
 class Exported:
-    """A view as the export through DLPack needs it."""
+    """The interface of a view for the export through DLPack."""
 
     def __init__(self, part: Part) -> None:
         """Export `part`."""
         self._part = part
 
     def current_space(self) -> MemorySpace:
-        """Return where the elements are."""
+        """Return the memory space of the elements."""
         return self._part.record.space
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """Return the elements on the host. Raises `BufferError` for a device."""
+        """Return the elements as a NumPy array; raise `BufferError` on a device."""
         if not on_host(self._part):
             raise BufferError(f"{self.describe()} is not on the host.")
         return as_numpy(self._part, None, None)
 
     def to_cupy(self) -> Any:
-        """Return the elements on the device."""
+        """Return the elements as a device array."""
         return exported(self._part)
 
     def describe(self) -> str:
-        """Return the subject of a message."""
+        """Return a description of the view, used as the subject of an error message."""
         return f'The view "{self._part.handle.label}" of extents {self._part.extents}'
 
 
 class _Verbs:
-    """The methods that update the side of a view, or mark it as written."""
+    """The synchronisation functions in the data interface of a view."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
 
     def device_to_host(self) -> None:
-        """Update the side of the view."""
+        """Update the data in the space of the view."""
         self._record.buffer.make_valid(self._record.space)
 
     def set_host_modified(self) -> None:
-        """Record that the side of the view was written."""
+        """Mark the data in the space of the view as written."""
         self._record.buffer.touch(self._record.space)
 
     host_to_device = device_to_host

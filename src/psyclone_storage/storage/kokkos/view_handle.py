@@ -1,8 +1,8 @@
-"""The target of a view: a memory record, its user count, a layout and an offset.
+"""The memory of a view: a record, its user count, a layout and an offset.
 
-A record is one replica of a buffer. All views of the replica share it, as they share the buffer's
-validity, locks and statistics with every other facade. As long as a record exists, the memory does
-not move, so addresses and arrays taken from views remain valid.
+A record is one replica of a buffer. All views of the replica share it; validity, locks and
+statistics belong to the buffer, which other facades share. As long as a record exists, the memory
+does not move, so addresses and arrays taken from views remain valid.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from psyclone_storage.storage.kokkos.view_type import ViewType
 
 
 class Record:
-    """One replica of a buffer, used by views. Obtain records from `record_of`.
+    """One replica of a buffer, used by views; create records with `record_of`.
 
-    `space` is where the memory is, which may be page-locked where a view says `HostSpace`. `lock`
-    makes accesses of atomic views atomic.
+    `space` is the space of the memory; it may be page-locked even if the view's space is
+    `HostSpace`. `lock` makes accesses of atomic views atomic.
     """
 
     __slots__ = ("buffer", "space", "allocation", "lock", "users", "_replica", "_pin", "_elements",
                  "__weakref__")  # fmt: skip
 
     def __init__(self, buffer: CoherentBuffer, replica: Incarnation) -> None:
-        """Allocate the replica if it is not, and keep it in place."""
+        """Allocate the replica if necessary, and prevent it from being moved."""
         self.buffer = buffer
         self._pin = buffer.pin()
         self._replica = replica
@@ -49,11 +49,11 @@ class Record:
 
     @property
     def elements(self) -> Any:
-        """Return all elements of the replica as a flat array of the kind its memory hands out."""
+        """Return all elements of the replica as a flat array in its memory space."""
         if self._elements is not None:
             return self._elements
         elements = self.window(WindowSpec(self.buffer.dtype, (self.buffer.size,)))
-        # Managed memory waits for the device each time that a window is made.
+        # In managed memory, each call of `window` must wait for the device.
         if self.space.kind is not SpaceKind.MANAGED:
             self._elements = elements
         return elements
@@ -68,7 +68,7 @@ class Record:
         return self._replica.memory.window(self.allocation, spec)
 
     def fill(self, spec: WindowSpec, value: Any) -> None:
-        """Set all the elements of a window to `value`, where they are."""
+        """Set all elements of a window to `value`, in the memory space of the record."""
         self._replica.memory.fill(self.allocation, spec, value)
 
 
@@ -79,7 +79,7 @@ _RECORDS_LOCK = FORKS.guard(threading.Lock(), Rank.FIRST_USE)
 
 
 def record_of(buffer: CoherentBuffer, space: MemorySpace) -> Record:
-    """Return the one record of the replica of `buffer` at `space`, so that its users add up."""
+    """Return the record of the replica of `buffer` in `space`, the same one in each call."""
     with buffer.table.lock:
         replica = buffer.replicas.at(space)
     key = id(buffer), replica.space
@@ -91,15 +91,15 @@ def record_of(buffer: CoherentBuffer, space: MemorySpace) -> Record:
 
 
 class ViewUse:
-    """One more user of a record, until this object is destroyed (VIEW-75)."""
+    """A reference count of a record; the object's destruction ends the use (VIEW-75)."""
 
     __slots__ = ("_users",)
 
     def __init__(self, record: Record) -> None:
-        """Begin to count.
+        """Add one user.
 
-        Appending to a list and popping from it are atomic; `__del__` may run at any moment, so that
-        it must not take a lock.
+        Appending to a list and popping from it are atomic. `__del__` may run at any time and
+        therefore must not take a lock.
         """
         self._users = record.users
         self._users.append(None)
@@ -109,10 +109,10 @@ class ViewUse:
 
 
 class Handle(NamedTuple):
-    """The run-time half of a view: the memory, the user that it counts as, and the positions.
+    """The run-time state of a view: memory, use count, layout and offset.
 
-    A view without memory has a `record` of None; one that does not count as a user (VIEW-11) has a
-    `use` of None. `offset` is the position of the first element in the replica.
+    A view without memory has a `record` of None; a view that does not count as a user (VIEW-11) has
+    a `use` of None. `offset` is the position of the first element in the replica.
     """
 
     record: Record | None
@@ -130,7 +130,7 @@ class Handle(NamedTuple):
 
     @classmethod
     def counted(cls, record: Record, layout: ViewLayout, offset: int = 0) -> Handle:
-        """Return a handle that counts as a user."""
+        """Return a handle that counts as a user of `record`."""
         return cls(record, ViewUse(record), layout, offset)
 
     @property
@@ -152,12 +152,12 @@ class Handle(NamedTuple):
         return self._replace(layout=layout)
 
     def counted_for(self, view_type: ViewType) -> Handle:
-        """Return a handle that counts as a user of its own if type and source both count."""
+        """Return a handle that counts as a user if this one does and `view_type` is managed."""
         counts = self.use is not None and view_type.is_managed
         return self._replace(use=ViewUse(self.memory) if counts else None)
 
     def spec(self, dtype: np.dtype[Any], writable: bool) -> WindowSpec:
-        """Return the window that shows the elements in their extents, or else all of the span."""
+        """Return dtype, shape and strides of the elements; without strides, a flat window."""
         layout, item = self.layout, dtype.itemsize
         if layout.strides is None:
             return WindowSpec(dtype, (layout.span(),), None, self.offset * item, writable)
@@ -166,7 +166,7 @@ class Handle(NamedTuple):
 
 
 class Viewed:
-    """A view as far as its type and its handle go; `View` adds all that one can do with it."""
+    """The base class of `View`: only its type and its handle."""
 
     __slots__ = ("type", "handle", "__weakref__")
     type: ViewType
@@ -174,17 +174,17 @@ class Viewed:
 
 
 class Pointer(int):
-    """The address of an element, which also knows the memory it points into.
+    """The address of an element, with a reference to its memory record.
 
-    That is what makes a view of a pointer safe: the memory stays, and what does not fit is refused.
-    A null pointer is 0, with no memory.
+    The record keeps the memory alive and allows bounds checks when a view is created from the
+    pointer. A null pointer is 0, without a record.
     """
 
     record: Record | None
     offset: int
 
     def __new__(cls, record: Record | None, offset: int = 0) -> Pointer:
-        """Point at element `offset` of the replica."""
+        """Point to element `offset` of the replica."""
         item = record.buffer.itemsize if record is not None else 0
         self = super().__new__(cls, record.allocation.pointer + offset * item if record else 0)
         self.record = record

@@ -1,9 +1,9 @@
-"""The environment of a running functor: its execution space, its indices, elements of views.
+"""The environment of a running functor: execution space, indices and elements of views.
 
-A functor runs once for each index or, where its author allows it, once for many of them. An index
-is then an object that represents many numbers, and so is an element (`Together`). An operation that
-such an object does not support, such as a truth test or use as a subscript of a list, makes the
-functor run once for each index instead; its previous writes are undone.
+A functor runs once for each index or, with `KOKKOS_LAMBDA`, once for many. In the second case, an
+index or an element is an object that represents many numbers (`Together`). If the functor uses an
+operation that such an object does not support, such as a truth test or the subscript of a list, its
+writes are undone and it runs once for each index instead.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from psyclone_storage.storage.core.values import as_stored
 
 
 class NotTogetherError(TypeError):
-    """An error: an operation supports one index only; the caller continues one by one."""
+    """Error: an operation supports only one index at a time; the caller falls back to that."""
 
 
 class Together(NDArrayOperatorsMixin):
-    """One number for each of many indices: an index, or what a functor made of some.
+    """One number for each of many indices: an index, or a value computed from indices.
 
-    Operations make new objects, those in place as well, as they do with numbers.
+    In-place operations create new objects, as they do with numbers.
     """
 
     __slots__ = ("array",)
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, array: Any) -> None:
-        """Hold the numbers, an array of the place where the functor runs."""
+        """Wrap an array of numbers in the memory space of the functor."""
         self.array = array
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **words: Any) -> Any:
-        """Compute for each index. Raises `NotTogetherError` where arrays take part."""
+        """Apply a ufunc for each index; raise `NotTogetherError` if an operand is an array."""
         if method != "__call__" or words:
             raise NotTogetherError(f"{function.__name__}.{method} is for one index at a time.")
         return _wrapped(function(*map(_plain, inputs)))
 
     def __array_function__(self, function: Any, _: Any, inputs: Any, words: Any) -> Any:
-        """Choose for each index; all other functions are for one at a time."""
+        """Apply `np.where` for each index; raise `NotTogetherError` for all other functions."""
         if function is not np.where or words:
             raise NotTogetherError(f"{function.__name__} is for one index at a time.")
         plain = list(map(_plain, inputs))
@@ -77,7 +77,7 @@ class Together(NDArrayOperatorsMixin):
 
 
 class FunctorMemory(Protocol):
-    """The interface of a memory record to a functor."""
+    """The attributes of a memory record that a functor needs."""
 
     buffer: CoherentBuffer
     space: MemorySpace
@@ -88,7 +88,7 @@ class FunctorMemory(Protocol):
 
 
 class ElementPlaces(Protocol):
-    """The interface of an element's layout to a functor."""
+    """The attributes and methods of a layout that a functor needs."""
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -96,29 +96,29 @@ class ElementPlaces(Protocol):
 
     @property
     def strides(self) -> tuple[int, ...] | None:
-        """Return the strides, None where there are none."""
+        """Return the strides in elements; None for a layout without strides."""
 
     def offset(self, indices: Sequence[Any]) -> Any:
-        """Return where the element is."""
+        """Return the offset of the element at `indices`, in elements."""
 
 
 class RunningFunctor:
     """The state of a running functor: its space, and whether it runs for many indices.
 
-    `shape` is that of the indices, None for one index at a time.
+    `shape` is the shape of the array of indices, None for one index at a time.
     """
 
     __slots__ = ("space", "shape", "_undo")
 
     def __init__(self, space: MemorySpace) -> None:
-        """Run at `space`, one index at a time."""
+        """Run in `space`, one index at a time."""
         self.space = space
         self.shape: tuple[int, ...] | None = None
         self._undo: list[tuple[FunctorMemory, Any, Any]] = []
 
     @contextmanager
     def together(self, shape: tuple[int, ...]) -> Iterator[None]:
-        """Run for indices of this shape in a block; one that raises leaves nothing written."""
+        """Run for an array of indices of this shape in a block; undo its writes if it raises."""
         self.shape = shape
         try:
             yield
@@ -130,7 +130,7 @@ class RunningFunctor:
             self._undo.clear()
 
     def check(self, space: MemorySpace, subject: Callable[[], str]) -> None:
-        """Raise `HostUseError` for memory that cannot be used from here."""
+        """Raise `HostUseError` for memory that cannot be accessed from the functor's space."""
         if self.space.host_accessible:
             usable = space.host_accessible
         else:
@@ -148,7 +148,7 @@ class RunningFunctor:
         numbers = list(map(as_index, indices))
         for number, extent in zip(numbers, layout.extents, strict=True):
             if bool(np.logical_or(number < 0, number >= extent).any()):
-                raise ViewIndexError("Some index is outside.")  # the one is found one by one
+                raise ViewIndexError("Some index is outside.")  # the fallback finds the index
         return Together(start + layout.offset(numbers))
 
     def load(self, memory: FunctorMemory, position: Any) -> Any:
@@ -160,7 +160,7 @@ class RunningFunctor:
             value = array[position]
             if isinstance(value, np.void):
                 return value.copy()
-            # Of a GPU's array an element is a view, which an increment would change.
+            # An element of a CuPy array is a view, which an in-place increment would change.
             return value if isinstance(value, np.generic) else value.get()[()]
 
     def store(self, memory: FunctorMemory, position: Any, value: Any) -> None:
@@ -169,7 +169,7 @@ class RunningFunctor:
         stored = as_stored(given, memory.buffer.dtype)
         if given is value:
             check_number(stored)
-        # What fails in a block that writes would spoil the data.
+        # An error inside the write access would mark the data as failed.
         check_fit(getattr(stored, "shape", ()), getattr(place, "shape", ()))
         with memory.buffer.acquire(memory.space, AccessMode.READ_WRITE) as token:
             array = token.kernel_view(memory.elements)
@@ -177,7 +177,7 @@ class RunningFunctor:
             array[place] = stored
 
     def combine(self, memory: FunctorMemory, function: Any, position: Any, operand: Any) -> None:
-        """Make `function` of an element and `operand`, for one index after the other."""
+        """Apply `function` to an element and `operand`, sequentially for each index."""
         check_number(operand)
         with memory.buffer.acquire(memory.space, AccessMode.READ_WRITE) as token:
             array = token.kernel_view(memory.elements)
@@ -202,18 +202,18 @@ class RunningFunctor:
 
 
 def library_of(array: Any) -> Any:
-    """Return the module whose functions take such an array: NumPy, or CuPy."""
+    """Return the module of an array's functions: NumPy or CuPy."""
     return sys.modules[type(array).__module__.partition(".")[0]]
 
 
 class _FunctorThread(threading.local):
-    """The functor that runs in the calling thread, None without one."""
+    """The functor that runs in the calling thread; None outside of a functor."""
 
     running: RunningFunctor | None = None
 
     @contextmanager
     def runs_at(self, space: MemorySpace) -> Iterator[RunningFunctor]:
-        """Let a functor run in the calling thread, as one of `space`, for a block."""
+        """Set the running functor of the calling thread, in `space`, for a block."""
         if self.running is not None:
             raise ViewTypeError("A functor cannot start another parallel operation.")
         self.running = running = RunningFunctor(space)
@@ -228,7 +228,7 @@ THREAD = _FunctorThread()
 
 
 def check_fit(shape: tuple[int, ...], places: tuple[int, ...]) -> None:
-    """Raise `NotTogetherError` for more numbers than places."""
+    """Raise `NotTogetherError` if there are more values than positions."""
     if np.broadcast_shapes(shape, places) != places:
         raise NotTogetherError("There are more numbers than places for them.")
 
@@ -236,14 +236,14 @@ def check_fit(shape: tuple[int, ...], places: tuple[int, ...]) -> None:
 def check_number(value: Any) -> None:
     """Raise `NotTogetherError` for an array that does not represent one number for each index.
 
-    Such an array does not fit into one element, and its numbers may change before they are used.
+    Such an array does not fit into one element, and its values may change before they are used.
     """
     if not isinstance(value, Together) and np.ndim(value):
         raise NotTogetherError("There are more numbers than places for them.")
 
 
 def as_index(one: Any) -> Any:
-    """Return an index as a number, or many of them, of a type that no place is too large for."""
+    """Return an index, or an array of indices as 64-bit integers."""
     if not isinstance(one, Together):
         return to_index(one)
     if one.array.dtype.kind not in "iu":
@@ -252,7 +252,7 @@ def as_index(one: Any) -> Any:
 
 
 def bare(value: Any) -> Any:
-    """Return the array of numbers in a `Together`; return other values unchanged."""
+    """Return the array in a `Together`; return other values unchanged."""
     return value.array if isinstance(value, Together) else value
 
 

@@ -1,8 +1,8 @@
-"""The layouts of views: the position of element (i, j, …) in elements, independent of memory.
+"""The layouts of views: the offset of element (i, j, …) in elements, independent of memory.
 
-The three built-in layouts have strides. A custom layout is any class that fits `ViewLayout`; one
-whose `strides` are None places each element by its `offset` alone, as tiles or space-filling curves
-do (VIEW-9).
+The three built-in layouts have strides. A custom layout is any class that implements `ViewLayout`.
+If its `strides` are None, `offset` alone determines the positions, as for tiled layouts or
+space-filling curves (VIEW-9).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Extents = tuple[int, ...]
 
 @runtime_checkable
 class ViewLayout(Protocol):
-    """A layout: the class is a parameter of the view type, the object knows the extents.
+    """A layout: the class is a parameter of the view type, the object has the extents.
 
-    `is_regular` says that extents alone make one: `layout_class(*extents)`.
+    If `is_regular` is true, the extents alone determine the layout: `layout_class(*extents)`.
     """
 
     is_regular: ClassVar[bool]
@@ -36,7 +36,7 @@ class ViewLayout(Protocol):
 
     @property
     def strides(self) -> Extents | None:
-        """Return the strides in elements, None where no strides express the layout."""
+        """Return the strides in elements; None if no strides can express the layout."""
 
     def offset(self, indices: Sequence[int]) -> int:
         """Return the offset of the element at `indices` from the first one, in elements."""
@@ -46,7 +46,7 @@ class ViewLayout(Protocol):
 
 
 class _Strided:
-    """Elements at constant strides."""
+    """A layout with constant strides."""
 
     __slots__ = ("extents", "strides")
 
@@ -59,13 +59,13 @@ class _Strided:
         return sum(map(mul, indices, self.strides))
 
     def span(self) -> int:
-        """Return the distance from the first to the last element, both counted; 0 if empty."""
+        """Return the distance from the first to the last element, plus one; 0 if empty."""
         if 0 in self.extents:
             return 0
         return 1 + self.offset([extent - 1 for extent in self.extents])
 
     def __eq__(self, other: object) -> bool:
-        """Compare kind, extents and strides."""
+        """Compare class, extents and strides."""
         if not isinstance(other, _Strided) or type(other) is not type(self):
             return NotImplemented
         return (self.extents, self.strides) == (other.extents, other.strides)
@@ -77,46 +77,46 @@ class _Strided:
         return f"{type(self).__name__}({', '.join(map(str, self.extents))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by the extents."""
+        """Pickle the extents."""
         return type(self), self.extents
 
 
 class LayoutRight(_Strided):
-    """The layout of C: the last stride is 1, and strides grow from right to left (VIEW-6)."""
+    """The C layout: the last stride is 1, and strides grow from right to left (VIEW-6)."""
 
     __slots__ = ()
     is_regular: ClassVar[bool] = True
 
     def __init__(self, *extents: int) -> None:
-        """Lay out an index space with these extents."""
+        """Create a contiguous layout with these extents."""
         checked = checked_extents(extents)
         super().__init__(checked, [prod(checked[axis + 1 :]) for axis in range(len(checked))])
 
 
 class LayoutLeft(_Strided):
-    """The layout of Fortran: the first stride is 1, strides grow to the right (VIEW-7)."""
+    """The Fortran layout: the first stride is 1, and strides grow from left to right (VIEW-7)."""
 
     __slots__ = ()
     is_regular: ClassVar[bool] = True
 
     def __init__(self, *extents: int) -> None:
-        """Lay out an index space with these extents."""
+        """Create a contiguous layout with these extents."""
         checked = checked_extents(extents)
         super().__init__(checked, [prod(checked[:axis]) for axis in range(len(checked))])
 
 
 class LayoutStride(_Strided):
-    """A layout with any strides (VIEW-8).
+    """A layout with arbitrary strides (VIEW-8).
 
-    `LayoutStride((3, 4), (8, 2))` takes extents and strides, `LayoutStride(3, 8, 4, 2)` the pairs
-    of extent and stride one after the other.
+    `LayoutStride((3, 4), (8, 2))` takes extents and strides; `LayoutStride(3, 8, 4, 2)` takes
+    alternating extents and strides.
     """
 
     __slots__ = ()
     is_regular: ClassVar[bool] = False
 
     def __init__(self, *pairs: Any) -> None:
-        """Lay out; raise `ViewExtentError` for negative numbers or an odd number of them."""
+        """Create the layout; raise `ViewExtentError` for a negative number or a missing stride."""
         if len(pairs) == 2 and all(isinstance(part, Sequence) for part in pairs):
             extents, strides = (checked_extents(part) for part in pairs)
         else:
@@ -131,38 +131,38 @@ class LayoutStride(_Strided):
 
     @classmethod
     def from_permutation(cls, extents: Sequence[int], permutation: Sequence[int]) -> LayoutStride:
-        """Return the packed layout in the order that GDP-3 writes: entry 0 is the slowest."""
+        """Return the contiguous layout for a GDP-3 permutation: entry 0 is the slowest."""
         order = checked_layout(permutation, len(extents))
         return cls(tuple(extents), strides_of(extents, order, 1, 1))
 
     def permutation(self) -> tuple[int, ...]:
-        """Return the order of the dimensions as GDP-3 writes it."""
+        """Return the order of the dimensions in GDP-3 notation."""
         return layout_of(self.strides)
 
     def __repr__(self) -> str:
         return f"LayoutStride({self.extents}, {self.strides})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by extents and strides."""
+        """Pickle extents and strides."""
         return LayoutStride, (self.extents, self.strides)
 
 
 def is_layout_class(candidate: object) -> bool:
-    """Return whether `candidate` is a class of layouts, built in or custom."""
+    """Return whether `candidate` is a layout class, built-in or custom."""
     return isinstance(candidate, type) and all(
         hasattr(candidate, name) for name in ("is_regular", "offset", "span")
     )
 
 
 def is_contiguous(layout: ViewLayout) -> bool:
-    """Return whether each element of the span belongs to the index space (VIEW-72)."""
+    """Return whether the layout has no gaps (VIEW-72)."""
     return layout.span() == prod(layout.extents)
 
 
 def same_places(layout: ViewLayout, other: ViewLayout) -> bool:
     """Return whether two layouts of equal extents put each element at the same position.
 
-    Strides of dimensions with fewer than two elements place nothing.
+    Strides of dimensions with fewer than two elements do not matter.
     """
     if layout.strides is None or other.strides is None:
         return layout == other
@@ -173,16 +173,16 @@ def same_places(layout: ViewLayout, other: ViewLayout) -> bool:
 
 
 def offsets_of(layout: ViewLayout) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Return the offset of each element, in an array with the extents of the layout."""
+    """Return the offset of each element in elements, as an array with the extents of the layout."""
     everywhere = product(*(range(extent) for extent in layout.extents))
     places = np.fromiter((layout.offset(at) for at in everywhere), np.intp, prod(layout.extents))
     return places.reshape(layout.extents)
 
 
 def checked_extents(extents: Sequence[Any]) -> Extents:
-    """Return the extents as integers of 0 or more.
+    """Return the extents as nonnegative integers.
 
-    Raises `ViewTypeError` for what is no integer, `ViewExtentError` for a negative one.
+    Raises `ViewTypeError` for a non-integer, `ViewExtentError` for a negative integer.
     """
     try:
         found = tuple(extent.__index__() for extent in extents)

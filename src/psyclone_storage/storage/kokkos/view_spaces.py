@@ -1,7 +1,8 @@
-"""The names of Kokkos for memory spaces, execution spaces and memory traits.
+"""The Kokkos names of memory spaces, execution spaces and memory traits.
 
-`HostSpace`, `CudaSpace` and the others are the memory spaces of `spaces.py`. An execution space
-names a context. Memory traits are flags. Scratch memory is a handle that lends ordinary memory out.
+`HostSpace`, `CudaSpace` and others are memory spaces of the storage core. An execution space
+belongs to a context. Memory traits are flags. Scratch memory is ordinary memory from which views
+are allocated one after the other.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ _NAMES = {
 }
 
 
-# The members, and some constants below, bear the names that users of Kokkos know.
+# The members, and some constants below, have the names of Kokkos.
 # pylint: disable=invalid-name
 
 
 class MemoryTraits(IntFlag):
-    """The access properties of a view; combine with `|` (VIEW-15).
+    """The access properties of a view, combined with `|` (VIEW-15).
 
     - `Unmanaged` (VIEW-11): the view does not count as a user of its memory.
     - `Atomic` (VIEW-12): each access to an element is atomic.
-    - `RandomAccess` (VIEW-13), `Restrict` (VIEW-14): hints to kernels.
+    - `RandomAccess` (VIEW-13), `Restrict` (VIEW-14): optimisation hints for kernels.
     """
 
     Managed = 0
@@ -61,32 +62,32 @@ Restrict = MemoryTraits.Restrict
 
 @dataclass(frozen=True, slots=True)
 class ExecutionSpace:
-    """The host or a device as executor; a call returns its default instance, itself."""
+    """The host or a device, on which work is executed; a call returns the object itself."""
 
     name: str
     memory_space: MemorySpace
 
     def __call__(self) -> ExecutionSpace:
-        """Return the default instance."""
+        """Return the default instance of the execution space: the object itself."""
         return self
 
     @property
     def context(self) -> Context:
-        """Return the context; raise `DeviceUnavailableError` for a missing device."""
+        """Return the context of this space; raise `DeviceUnavailableError` without a device."""
         if self.memory_space.kind is SpaceKind.DEVICE:
             return Context.get(ContextKind.CUDA, self.memory_space.device_id)
         return Context.host()
 
     def submit(self, work: Callable[..., Any], *args: Any) -> Future[Any]:
-        """Run `work(*args)` after all that was submitted before; return at once."""
+        """Submit `work(*args)` for execution after all earlier submissions; do not wait."""
         return self.context.submit(work, *args)
 
     def fence(self) -> None:
-        """Wait for all that was submitted."""
+        """Wait for all submitted work."""
         self.context.synchronize()
 
     def __repr__(self) -> str:
-        """Return the name, with the number of a device that is not the default one."""
+        """Return the name, with the device number unless it is the default device."""
         others = self.memory_space not in (HostSpace, CudaSpace)
         return f"{self.name}({self.memory_space.device_id})" if others else self.name
 
@@ -106,9 +107,9 @@ class Device(NamedTuple):
 
 
 def DefaultExecutionSpace() -> ExecutionSpace:  # noqa: N802
-    """Return the execution space used by default: the context of the calling thread (VIEW-10).
+    """Return the execution space of the calling thread's current context (VIEW-10).
 
-    That is the host, except inside of `with context:`.
+    That is the host, except inside a block `with context:`.
     """
     return execution_space_of(Context.current().space)
 
@@ -119,7 +120,7 @@ def DefaultHostExecutionSpace() -> ExecutionSpace:  # noqa: N802
 
 
 def execution_space_of(space: MemorySpace) -> ExecutionSpace:
-    """Return the execution space that initialises memory of `space` (VIEW-27)."""
+    """Return the execution space that initialises memory in `space` (VIEW-27)."""
     match space.kind:
         case SpaceKind.DEVICE:
             return ExecutionSpace("Cuda", space)
@@ -130,34 +131,37 @@ def execution_space_of(space: MemorySpace) -> ExecutionSpace:
 
 
 def mirror_space_of(space: MemorySpace) -> MemorySpace:
-    """Return the space that a host mirror is in: itself if the host can use it (VIEW-31)."""
+    """Return the space of a host mirror: `space` itself if the host can access it (VIEW-31)."""
     usable = space.host_accessible and space is not AnonymousSpace
     return space if usable else host_space()
 
 
 def space_name(space: MemorySpace) -> str:
-    """Return the Kokkos name of a space, its tag for a space without one."""
+    """Return the Kokkos name of a space, or its tag if it has no Kokkos name."""
     return _NAMES.get(space, space.tag)
 
 
 class ScratchSpace:
-    """A handle of scratch memory: views take their memory from it, one after the other.
+    """A block of scratch memory, from which views are allocated one after the other.
 
-    `capacity` is in bytes, `space` is the space of the memory. As an argument of a view type, the
-    class represents unmanaged memory of the default execution space.
+    `capacity` is in bytes; `space` is the memory space. As an argument of a view type, the class
+    denotes unmanaged memory of the default execution space.
     """
 
     ALIGNMENT = 8
 
     def __init__(self, capacity: int, space: MemorySpace = HostSpace) -> None:
-        """Start with all of `capacity` free."""
+        """Start with all `capacity` bytes free."""
         self.capacity = capacity
         self.space = space
         self.used = 0
         self.backing: Any = None
 
     def take(self, nbytes: int) -> int:
-        """Return where the next `nbytes` bytes begin; raise `MemoryException` if none are left."""
+        """Return the offset of the next `nbytes` free bytes.
+
+        Raises `MemoryException` if too few bytes are left.
+        """
         begin = -(-self.used // self.ALIGNMENT) * self.ALIGNMENT
         if begin + nbytes > self.capacity:
             raise MemoryException(

@@ -1,8 +1,8 @@
-"""`ViewType`, the static properties of a view, without extents, data and memory.
+"""`ViewType`, the static properties of a view: no extents, data or memory.
 
-`View["const int*[10]", LayoutLeft, HostSpace, Unmanaged]` is such a type: a data type, then a
-layout, a space and traits, each of which may be omitted, in this order (VIEW-5). All checks here
-precede any use of extents, so each violation is a `ViewTypeError`.
+`View["const int*[10]", LayoutLeft, HostSpace, Unmanaged]` is a type: a data type, then a layout, a
+space and traits, each of which is optional, in this order (VIEW-5). These checks need no extents,
+so each violation is a `ViewTypeError`.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from psyclone_storage.storage.kokkos.view_spaces import (
 
 
 class Count(int):
-    """A number that may also be called, as `rank` and `rank_dynamic` are both ways."""
+    """An integer that can also be called, because Kokkos allows `rank` and `rank()`."""
 
     def __call__(self) -> int:
-        """Return the number."""
+        """Return the integer."""
         return int(self)
 
 
@@ -54,7 +54,7 @@ class _ParameterOrder(IntEnum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ViewType:  # pylint: disable=too-many-public-methods
-    """The type of a view. Obtain one as `View[...]`; types compare by their parameters."""
+    """The type of a view; create one as `View[...]`. Types are equal if their parameters are."""
 
     data_type: DataType
     array_layout: type[ViewLayout]
@@ -66,8 +66,8 @@ class ViewType:  # pylint: disable=too-many-public-methods
     def of(cls, arguments: Any, default: ExecutionSpace | None = None) -> Self:
         """Return the type with these arguments, in the form of the brackets of `View[...]`.
 
-        `default` is the space of a view without one: by default the default execution space.
-        Raises `ViewTypeError` for an invalid argument, or one that is out of order.
+        If `default` is omitted, it is the default execution space; it applies to types without a
+        space. Raises `ViewTypeError` for an invalid argument, or one that is out of order.
         """
         parts = arguments if isinstance(arguments, tuple) else (arguments,)
         spec, rest = _data_type_in(parts)
@@ -103,9 +103,9 @@ class ViewType:  # pylint: disable=too-many-public-methods
 
     @property
     def reference_type_is_lvalue_reference(self) -> bool:
-        """Return whether elements are given by reference (VIEW-18).
+        """Return whether element access returns a reference (VIEW-18).
 
-        They are not where each access is atomic, nor where a device loads constant data specially.
+        It does not for atomic views, nor for constant `RandomAccess` data on a device.
         """
         special = MemoryTraits.RandomAccess in self.memory_traits and self.value_type.const
         on_device = self.memory_space.kind is SpaceKind.DEVICE
@@ -120,17 +120,17 @@ class ViewType:  # pylint: disable=too-many-public-methods
 
     @property
     def const_data_type(self) -> DataType:
-        """Return the data type made const (VIEW-21)."""
+        """Return the const version of the data type (VIEW-21)."""
         return self.data_type.with_const(True)
 
     @property
     def non_const_data_type(self) -> DataType:
-        """Return the data type made non-const (VIEW-22)."""
+        """Return the non-const version of the data type (VIEW-22)."""
         return self.data_type.with_const(False)
 
     @property
     def scalar_array_type(self) -> DataType:
-        """Return the data type in terms of plain elements, the only kind here (VIEW-23)."""
+        """Return the data type with scalar elements, which is the data type itself (VIEW-23)."""
         return self.data_type
 
     const_scalar_array_type = const_data_type
@@ -138,22 +138,22 @@ class ViewType:  # pylint: disable=too-many-public-methods
 
     @property
     def value_type(self) -> ElementType:
-        """Return the element type, with its `const` (VIEW-24)."""
+        """Return the element type, including `const` (VIEW-24)."""
         return self.data_type.scalar
 
     @property
     def const_value_type(self) -> ElementType:
-        """Return the element type made const (VIEW-25)."""
+        """Return the const version of the element type (VIEW-25)."""
         return self.data_type.scalar.with_const(True)
 
     @property
     def non_const_value_type(self) -> ElementType:
-        """Return the element type made non-const (VIEW-26)."""
+        """Return the non-const version of the element type (VIEW-26)."""
         return self.data_type.scalar.with_const(False)
 
     @property
     def reference_type(self) -> str:
-        """Return the name of what element access gives (VIEW-43)."""
+        """Return the name of the type that element access returns (VIEW-43)."""
         if MemoryTraits.Atomic in self.memory_traits:
             return f"AtomicElement<{self.value_type}>"
         return f"{self.value_type}&" if self.reference_type_is_lvalue_reference else self.value_type
@@ -170,12 +170,12 @@ class ViewType:  # pylint: disable=too-many-public-methods
 
     @property
     def dimension(self) -> tuple[int | None, ...]:
-        """Return the extents that belong to the type, None where one does not (VIEW-44)."""
+        """Return the compile-time extents, None for each run-time extent (VIEW-44)."""
         return (None,) * self.data_type.rank_dynamic + self.data_type.static
 
     @property
     def specialize(self) -> None:
-        """Return the tag of a special mapping; special mappings do not exist (VIEW-44)."""
+        """Return None: there are no specialised mappings (VIEW-44)."""
         return
 
     # -- places ----------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ class ViewType:  # pylint: disable=too-many-public-methods
 
     @property
     def uniform_type(self) -> Self:
-        """Return the canonical form: one layout for both regular ones at rank 0 and 1 (VIEW-32)."""
+        """Return the canonical form: `LayoutLeft` for regular layouts up to rank 1 (VIEW-32)."""
         regular = self.array_layout in (LayoutLeft, LayoutRight)
         if self.rank > 1 or not regular:
             return self
@@ -237,23 +237,23 @@ class ViewType:  # pylint: disable=too-many-public-methods
 
     @property
     def uniform_runtime_nomemspace_type(self) -> Self:
-        """Return it in `AnonymousSpace` without compile-time extents (VIEW-38)."""
+        """Return the canonical form in `AnonymousSpace`, without compile-time extents (VIEW-38)."""
         return replace(self.uniform_runtime_type, memory_space=AnonymousSpace)
 
     @property
     def uniform_runtime_const_nomemspace_type(self) -> Self:
-        """Return it in `AnonymousSpace`, const, without compile-time extents (VIEW-39)."""
+        """Return the const canonical form in `AnonymousSpace`, run-time extents only (VIEW-39)."""
         return self.uniform_runtime_nomemspace_type.const_type
 
     @property
     def host_mirror_type(self) -> Self:
-        """Return the type of a mirror that the host can use and fill (VIEW-42)."""
+        """Return the non-const type of a mirror that the host can access (VIEW-42)."""
         return self.at_space(self.host_mirror_space).non_const_type
 
     HostMirror = host_mirror_type
 
     def at_space(self, space: MemorySpace) -> Self:
-        """Return the managed type with the same data type and layout at `space`."""
+        """Return the managed type with the same data type and layout in `space`."""
         return replace(
             self,
             execution_space=execution_space_of(space),
@@ -264,10 +264,9 @@ class ViewType:  # pylint: disable=too-many-public-methods
     # -- layouts ---------------------------------------------------------------------------------
 
     def required_allocation_size(self, *extents: Any) -> int:
-        """Return the bytes that a view needs with these extents, or with this layout (VIEW-73, 74).
+        """Return the size in bytes of a view with these extents or this layout (VIEW-73, VIEW-74).
 
-        Extents that are left out are 0. Raises `ViewTypeError` for extents where the layout is not
-        regular.
+        Missing extents are 0. Raises `ViewTypeError` for extents if the layout is not regular.
         """
         if len(extents) == 1 and isinstance(extents[0], self.array_layout):
             return extents[0].span() * self.dtype.itemsize
@@ -280,7 +279,7 @@ class ViewType:  # pylint: disable=too-many-public-methods
         return self.regular_layout(self.data_type.completed(dynamic)).span() * self.dtype.itemsize
 
     def regular_layout(self, extents: tuple[int, ...]) -> ViewLayout:
-        """Return the layout with all these extents; the layout of the type must be regular."""
+        """Return the layout with the given extents; the type must have a regular layout."""
         return self.array_layout(*extents)
 
     def __repr__(self) -> str:

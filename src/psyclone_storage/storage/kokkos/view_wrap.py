@@ -1,8 +1,8 @@
 """Conversion of existing memory to the handle of a view, without a copy.
 
 The input is an array of the host or of a device, an address, another facade of a buffer or scratch
-memory. An array, or another facade, counts as a view with its own type, so the assignment rules
-determine the views that may be made from it.
+memory. An array, or another facade, is treated like a view with its own type. The assignment rules
+then determine which view types can be created from it.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 
 def face_of(thing: Any, space: MemorySpace) -> tuple[ViewType, Handle]:
-    """Return type and handle of a window at `space` on the buffer that `thing` is a facade of.
+    """Return type and handle of a view in `space` on the buffer of the facade `thing`.
 
-    `thing` is a `CoherentBuffer` or has one, as storages and HMemo arrays do; the view shares its
-    validity.
+    `thing` is a `CoherentBuffer`, a storage, an HMemo array or a similar object; the view shares
+    its validity.
     """
     buffer = buffer_behind(thing)
     place = host_space() if space.kind is SpaceKind.ANONYMOUS else space
@@ -62,15 +62,15 @@ def face_of(thing: Any, space: MemorySpace) -> tuple[ViewType, Handle]:
 
 
 def is_face(thing: Any) -> bool:
-    """Return whether `thing` is a buffer, or a facade of one other than a view."""
+    """Return whether `thing` is a buffer or has one, like a storage."""
     return found_buffer(thing) is not None
 
 
 def wrapped(thing: Any) -> tuple[ViewType, Handle]:
-    """Return type and handle of an array, without a copy; neither owns the memory (VIEW-54).
+    """Return type and handle of an array, without a copy or ownership of its memory (VIEW-54).
 
-    Raises `ViewTypeError` for what is no array, or has strides that are no multiples of its
-    elements.
+    Raises `ViewTypeError` if `thing` is not an array, or if its strides are not multiples of the
+    element size.
     """
     on_device = getattr(thing, "__cuda_array_interface__", None)
     if on_device is not None:
@@ -91,7 +91,7 @@ def wrapped(thing: Any) -> tuple[ViewType, Handle]:
 
 
 def deduced(view_type: ViewType, handle: Handle) -> tuple[Any, ...]:
-    """Return the arguments of the type that `View(array)` gets: a regular layout if one fits."""
+    """Return the arguments of the type of `View(array)`, with a regular layout if possible."""
     extents = handle.layout.extents
     regular = (kind for kind in (LayoutRight, LayoutLeft) if _fits(kind(*extents), handle))
     return view_type.data_type, next(regular, LayoutStride), view_type.memory_space
@@ -100,7 +100,7 @@ def deduced(view_type: ViewType, handle: Handle) -> tuple[Any, ...]:
 def recorded_at(
     space: MemorySpace, address: int, nbytes: int, dtype: np.dtype[Any], owner: object
 ) -> Record:
-    """Return a record of `nbytes` bytes at an address, which `owner` keeps alive."""
+    """Return a record of the `nbytes` bytes at `address`; `owner` keeps them alive."""
     if space.host_accessible:
         allocation = _host_memory(space).adopt_pointer(address, nbytes, owner)
     else:
@@ -115,7 +115,7 @@ def recorded_at(
 
 
 def lent(scratch: ScratchSpace, nbytes: int, dtype: np.dtype[Any]) -> Record:
-    """Return a record of the next bytes of scratch memory."""
+    """Return a record of the next `nbytes` bytes of scratch memory."""
     if scratch.backing is None:
         scratch.backing = record_of(CoherentBuffer(scratch.capacity, np.uint8), scratch.space)
     backing: Record = scratch.backing
@@ -124,7 +124,7 @@ def lent(scratch: ScratchSpace, nbytes: int, dtype: np.dtype[Any]) -> Record:
 
 
 def checked_room(view_type: ViewType, handle: Handle) -> Handle:
-    """Return `handle`; raise `ViewExtentError` if it reaches beyond its memory."""
+    """Return `handle`; raise `ViewExtentError` if its elements exceed the memory."""
     buffer = handle.memory.buffer
     needed = handle.offset + handle.layout.span()
     if needed <= buffer.size:

@@ -1,8 +1,8 @@
 """Arithmetic of arrays on emulated devices; operands in other memory spaces are rejected.
 
-CuPy arrays can be added, scaled and summed, so that code written for them must find the same
-operations on an emulated device. Each operation runs on the device, in the order of its stream; it
-rejects a host operand other than a scalar, as CuPy does.
+CuPy arrays can be added, scaled and summed; code written for them needs the same operations on an
+emulated device. Each operation runs on the device, in the order of its stream. As in CuPy, a host
+operand must be a scalar.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from typing import Any, Self
 
 
 class DeviceArithmetic:
-    """The operators; `_compute` says how one operation runs on the device."""
+    """The arithmetic operators; `_compute` and `_update` run an operation on the device."""
 
     __slots__ = ()
 
     @abstractmethod
     def _compute(self, work: Callable[..., Any], *operands: Any) -> Any:
-        """Return a new array with the result of `work` on the pages of the operands."""
+        """Return a new array with the result of `work` on the data of the operands."""
 
     @abstractmethod
     def _update(self, work: Callable[..., Any], operand: Any) -> Self:
-        """Run `work`, an operation in place, on the own pages and those of the operand."""
+        """Run the in-place operation `work` on the data of this array and of the operand."""
 
     @abstractmethod
     def item(self, *index: int) -> Any:
         """Copy one element to the host."""
 
     def sum(self) -> Any:
-        """Return the sum of all elements, as an array of dimension 0."""
+        """Return the sum of all elements, as an array of rank 0."""
         return self._compute(operator.methodcaller("sum"), self)
 
     def min(self) -> Any:
-        """Return the least element, as an array of dimension 0."""
+        """Return the smallest element, as an array of rank 0."""
         return self._compute(operator.methodcaller("min"), self)
 
     def max(self) -> Any:
-        """Return the greatest element, as an array of dimension 0."""
+        """Return the largest element, as an array of rank 0."""
         return self._compute(operator.methodcaller("max"), self)
 
     def __neg__(self) -> Any:

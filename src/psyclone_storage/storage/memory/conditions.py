@@ -1,9 +1,9 @@
-"""Handling of floating-point conditions in work that runs later than its submission.
+"""Handling of floating-point errors in work that runs later than its submission.
 
 A division by zero, an overflow or an invalid value is handled as configured when the work was
-submitted: by `np.errstate`, and for warnings, by the warning filters. So the outcome is
-the same whenever the work runs. A warning that is an error makes the work fail; one that is
-shown has the line that submitted the work, is shown when the work runs, and is never raised.
+submitted: by `np.errstate` and, for warnings, by the warning filters. The outcome is thus the same
+whenever the work runs. If a warning filter turns the warning into an error, the work fails.
+Otherwise the warning is shown when the work runs, with the line of code that submitted it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _WARNING = "Warning: "
 
 
 class NativeCall(partial[Any]):
-    """A call of compiled code, which does not use NumPy's settings for conditions."""
+    """A call of compiled code, which does not use NumPy's floating-point error settings."""
 
 
 def as_asked(work: Callable[[], Any]) -> Callable[[], Any]:
-    """Return work that handles floating-point conditions by the current settings of the caller."""
+    """Return work that handles floating-point errors with the caller's current settings."""
     if work is nothing or isinstance(work, NativeCall):
         return work
     wanted: dict[str, Any] = dict(np.geterr())
@@ -47,13 +47,13 @@ def as_asked(work: Callable[[], Any]) -> Callable[[], Any]:
 
 
 class _Conditions:
-    """Receiver of the conditions that NumPy reports, with the interface of its mode "log".
+    """Receiver of NumPy's floating-point errors, with the interface of its mode "log".
 
-    It also receives those that the user logs or handles by a callback, and passes them on.
+    It also receives errors that the user logs or handles by a callback, and passes them on.
     """
 
     def __init__(self, wanted: dict[str, Any], call: Any) -> None:
-        """Store the current settings, with the line of the user's code that submits the work."""
+        """Store the current settings, and the line of user code that submits the work."""
         self._wanted = wanted
         self._call = call
         self._filters = tuple(warnings.filters)
@@ -66,11 +66,11 @@ class _Conditions:
         self._line = 1 if frame is None else frame.f_lineno
 
     def __call__(self, kind: str, flag: int) -> Any:
-        """Pass on a condition that the user handles by a callback."""
+        """Pass an error on to the user's callback."""
         return self._call(kind, flag)
 
     def write(self, text: str) -> None:
-        """Pass on a line for the user's log, or handle a warning."""
+        """Pass a line on to the user's log, or handle a warning."""
         told = text.removeprefix(_WARNING).strip()
         kind = next((kind for kind, word in _WORDS.items() if told.startswith(word)), "")
         if self._wanted.get(kind, "warn") != "warn":
@@ -80,7 +80,7 @@ class _Conditions:
         if action == "error":
             raise RuntimeWarning(told)
         if action != "ignore" and self._is_new(action, told):
-            # The thread that waits for the work may have other filters: they do not apply here.
+            # The filters of the thread that waits for the work may differ; they do not apply.
             warnings.showwarning(told, RuntimeWarning, self._file, self._line)
 
     def _action_for(self, text: str) -> str:
@@ -106,7 +106,7 @@ class _Conditions:
 
 
 def _fits(pattern: Any, text: str) -> bool:
-    """Match a part of a filter, if any, which is a string where the interpreter has made it."""
+    """Return whether a warning filter's pattern matches; it is a string or a compiled regex."""
     if pattern is None or isinstance(pattern, str):
         return pattern in (None, text)
     return pattern.match(text) is not None

@@ -171,7 +171,7 @@ class GpuAllocator(Memory):
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
         """Set all the elements of a window to `value`, on the device."""
         with self._device():
-            self.follow(allocation, writes=True)
+            self.follow(allocation, writes=True, span=spec.span)
             self.window(allocation, spec).fill(value)
             _cupy().cuda.get_current_stream().synchronize()
 
@@ -353,9 +353,9 @@ class PinnedAllocator(HostMemory):
         self._ledger.charge(pages, nbytes)
         return Allocation(self.space, pointer.ptr + shift, nbytes, pages)
 
-    def settle(self, allocation: Allocation, writes: bool) -> None:
+    def settle(self, allocation: Allocation, writes: bool, span: Span | None = None) -> None:
         """Wait for copies, and for all GPUs where one may use this memory without a copy."""
-        super().settle(allocation, writes)
+        super().settle(allocation, writes, span)
         if allocation.lent:
             _wait_for_all()
 
@@ -388,7 +388,7 @@ class ManagedAllocator(HostMemory):
         self.settle(allocation, spec.writable)
         return array_over(allocation, spec)
 
-    def settle(self, allocation: Allocation, writes: bool) -> None:
+    def settle(self, allocation: Allocation, writes: bool, span: Span | None = None) -> None:
         """Wait until all GPUs have finished, as they and the host may not touch it at once."""
         _wait_for_all()
 

@@ -231,9 +231,9 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         else:
             give_up(allocation, span)
 
-    def settle(self, allocation: Allocation, writes: bool) -> None:
+    def settle(self, allocation: Allocation, writes: bool, span: Span | None = None) -> None:
         """Let the host wait for pending work on memory of the device."""
-        for use in waited_for(allocation, writes=writes):
+        for use in waited_for(allocation, writes=writes, span=span):
             use.event.synchronize()
         forget_ended(allocation)
 
@@ -260,10 +260,11 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
 
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
         """Set all the elements of a window to `value`, on the device."""
-        self.follow(allocation, writes=True)
+        span = spec.span
+        self.follow(allocation, writes=True, span=span)
         try:
             self.window(allocation, spec)[...] = value
-            self.note_use(allocation, wrote=True)
+            self.note_use(allocation, wrote=True, span=span)
         except BaseException:
             # After an interrupt no event is known that later work could wait for.
             self.kernels.finish()

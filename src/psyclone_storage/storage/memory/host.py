@@ -15,13 +15,13 @@ from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 
 
 class HostMemory(Memory):
-    """Pages of the host, 64-byte aligned, from a pool."""
+    """Host memory from a pool, 64-byte aligned."""
 
     page_locked = False
     copies_plainly = True
 
     def __init__(self, space: MemorySpace) -> None:
-        """Serve `space` from a separate pool."""
+        """Create the memory of `space` with a separate pool."""
         super().__init__(space)
         self.pool = Pool()
 
@@ -36,21 +36,21 @@ class HostMemory(Memory):
         return self.pool.use
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
-        """Return bytes from the pool."""
+        """Return memory from the pool."""
         allocation: Allocation = self.pool.piece(self.space, nbytes, alignment)
         return allocation
 
     def window(self, allocation: Allocation, spec: WindowSpec) -> Any:
-        """Return a NumPy array."""
+        """Return a NumPy array over `allocation`."""
         return array_over(allocation, spec)
 
     def kernel_view(self, window: Any, writes: bool | None = None, span: Span | None = None) -> Any:
         """Return the array itself: host kernels work on NumPy arrays."""
         return window
 
-    def settle(self, allocation: Allocation, writes: bool) -> None:
-        """Wait for the ends of copies that a device makes from here or to here."""
-        for use in waited_for(allocation, writes=writes):
+    def settle(self, allocation: Allocation, writes: bool, span: Span | None = None) -> None:
+        """Wait for the device's copies from and to this memory."""
+        for use in waited_for(allocation, writes=writes, span=span):
             use.event.synchronize()
         forget_ended(allocation)
 
@@ -59,21 +59,21 @@ class HostMemory(Memory):
         array_over(allocation, spec).fill(value)
 
     def can_copy_from(self, source: Memory) -> bool:
-        """Return True for all memories that host code can use."""
+        """Return whether `source` is accessible to host code."""
         return source.space.host_accessible
 
     def can_copy_to(self, target: Memory) -> bool:
-        """Return True for all memories that host code can use (HM-35)."""
+        """Return whether `target` is accessible to host code (HM-35)."""
         return target.space.host_accessible
 
     def memcpy_to(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
-        """Copy bytes between two places that host code can use."""
+        """Copy bytes between two allocations that host code can access."""
         if not target.space.host_accessible:
             super().memcpy_to(target, source, span)
         self.memcpy_from(target, source, span)
 
     def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
-        """Copy bytes between two places that host code can use."""
+        """Copy bytes between two allocations that host code can access."""
         if not source.space.host_accessible:
             super().memcpy_from(target, source, span)
         first, count = span
@@ -90,7 +90,7 @@ class HostMemory(Memory):
     def adopt_pointer(
         self, pointer: int, nbytes: int, owner: object, writable: bool = True
     ) -> Allocation:
-        """Take `nbytes` bytes at `pointer`, which `owner` keeps alive (VIEW-54)."""
+        """Adopt `nbytes` bytes at the address `pointer`, which `owner` keeps alive (VIEW-54)."""
         if nbytes < 0 or (pointer == 0 and nbytes > 0):
             raise MemoryException(f"There cannot be {nbytes} B at address {pointer:#x}.")
         pages = foreign_pages(pointer, nbytes, owner)
@@ -101,14 +101,13 @@ class HostMemory(Memory):
 
 
 class PinnedMemory(HostMemory):
-    """Host pages that count as page-locked: devices may use them without a copy (HM-86).
+    """Emulated page-locked host memory: devices may use it without a copy (HM-86).
 
-    This is the emulation. Nothing locks the pages, and nothing needs to, as emulated devices share
-    the address space of the host.
+    The pages are not locked, because emulated devices share the address space of the host.
     """
 
     page_locked = True
 
 
 class ManagedMemory(HostMemory):
-    """Host pages with two faces, one for the host and one for the devices (GDP-128)."""
+    """Emulated managed memory, which host and devices share (GDP-128)."""

@@ -1,12 +1,10 @@
-"""Notes on pending and failed device work with memory; this module never waits and raises nothing.
+"""Records of pending and failed device work on memory.
 
-An allocation stores the end of its last writer and those of the readers since, each with the bytes
-that were used: work that must come after them waits for their events, and for nothing else.
-
-Deferred work fails late. The bytes that it was to write are spoiled from then on, byte by byte,
-until other work writes there, or until an access gives the values up. An error stays recorded
-until it is reported: to the caller that requests such values, or else to one that waits for the
-device.
+An allocation stores the event of its last writer and those of later readers, each with the bytes
+that were used. Work that must run after them waits for exactly these events. Failures of deferred
+work are detected late: the bytes that it was to write count as failed until other work writes them,
+or until an access discards the failure. An error stays recorded until it is reported, either to a
+caller that requests such values or to one that waits for the device.
 """
 
 from __future__ import annotations
@@ -18,14 +16,14 @@ from psyclone_storage.storage.core.allocation import Allocation
 from psyclone_storage.storage.memory.races import LOCK, MemoryUse
 
 Span = tuple[int, int]
-"""The first byte and the number of bytes."""
+"""A range of bytes: the first byte and the number of bytes."""
 
 
 class LastUse(NamedTuple):
-    """The end of some work with memory: its stream, its event, whether it wrote, and where.
+    """A use of memory by submitted work: its stream, its event, whether it wrote, and where.
 
-    `span` is `None` for all of the allocation. `follows` is true if the stream waited for all
-    earlier writes there.
+    A `span` of None is the whole allocation. `follows` is true if the stream waited for all earlier
+    writes there.
     """
 
     stream: Hashable
@@ -39,7 +37,7 @@ Uses = tuple[LastUse, ...]
 
 
 def note(allocation: Allocation, use: LastUse) -> None:
-    """Record that some work uses memory; a write replaces all earlier notes on the same bytes."""
+    """Record a use of memory; a write replaces all earlier records of the same bytes."""
     _change(
         allocation,
         lambda pending: (*(other for other in pending if not _stands_for(use, other)), use),
@@ -47,18 +45,18 @@ def note(allocation: Allocation, use: LastUse) -> None:
 
 
 def waited_for(allocation: Allocation, *, writes: bool, span: Span | None = None) -> list[LastUse]:
-    """Return the uses of memory that may not be overtaken by one of `span`."""
+    """Return the pending uses for which a new use of `span` must wait."""
     return [use for use in allocation.pending if (writes or use.wrote) and _overlap(use.span, span)]
 
 
 def forget_ended(allocation: Allocation) -> None:
-    """Drop the uses of which is known that they are over."""
+    """Remove the records of uses whose events have completed."""
     if allocation.pending:
         _change(allocation, lambda pending: tuple(use for use in pending if not use.event.done))
 
 
 def forget_known(allocation: Allocation) -> None:
-    """Drop the uses that the host has waited for, without a query to any device."""
+    """Remove the records of uses for which the host has waited, without a device query."""
     if allocation.pending:
         _change(
             allocation,
@@ -67,7 +65,7 @@ def forget_known(allocation: Allocation) -> None:
 
 
 def _change(allocation: Allocation, changed: Callable[[Uses], Uses]) -> None:
-    """Change the uses atomically: other threads may add uses at any point."""
+    """Change the records atomically: other threads may add records at any point."""
     while not allocation.swap_pending(before := allocation.pending, changed(before)):
         pass
 
@@ -86,18 +84,18 @@ def _overlap(one: Span | None, other: Span | None) -> bool:
 
 
 _MOST = 16
-"""The largest number of unreported failures that are kept, with all that they refer to."""
+"""The largest number of unreported failures that are stored."""
 
 
 class UnreportedFailures:
-    """The errors of queued work, by their numbers, that no caller has received yet."""
+    """The unreported errors of queued work, with the numbers of their queues."""
 
     def __init__(self) -> None:
-        """Start with nothing."""
+        """Start without errors."""
         self._kept: list[tuple[int, BaseException]] = []
 
     def add(self, queue: int, error: BaseException, site: str) -> None:
-        """Record that work of a queue, which was submitted at `site`, has failed."""
+        """Record that work of a queue, submitted at `site`, has failed."""
         error.add_note(f"This was asked for at {site}, and done later.")
         with LOCK:
             # The first failures cause the later ones.
@@ -110,14 +108,14 @@ class UnreportedFailures:
             self._kept = [one for one in self._kept if one[1] is not error]
 
     def take(self, queues: Set[int] | None = None) -> list[BaseException]:
-        """Return the failures in some queues, or in all, and regard them as reported."""
+        """Return the failures in some queues, or in all, and remove them."""
         with LOCK:
             found = [one for one in self._kept if queues is None or one[0] in queues]
             self._kept = [one for one in self._kept if one not in found]
         return [error for _, error in found]
 
     def clear(self) -> None:
-        """Forget all errors, as in a child process, whose parent reports them."""
+        """Remove all errors, as in a child process, whose parent reports them."""
         self.take()
 
 
@@ -126,7 +124,7 @@ UNREPORTED = UnreportedFailures()
 
 
 class Failure(NamedTuple):
-    """The first spoiled address, the first address after the span, and the reason."""
+    """The first failed address, the end address, and the error."""
 
     start: int
     stop: int
@@ -134,7 +132,7 @@ class Failure(NamedTuple):
 
 
 def spoil(use: MemoryUse, error: BaseException) -> None:
-    """Record that a write did not happen."""
+    """Mark the bytes of `use` as failed because of `error`."""
     allocation, (start, stop) = use.allocation, _ends(use)
     if start < stop:
         with LOCK:
@@ -143,32 +141,32 @@ def spoil(use: MemoryUse, error: BaseException) -> None:
 
 
 def mend(use: MemoryUse) -> None:
-    """Record that bytes have been written, all between the ends."""
+    """Mark all bytes of `use` as written: they are no longer failed."""
     with LOCK:
         use.allocation.failures = _without(use.allocation, *_ends(use))
 
 
 def give_up(allocation: Allocation, span: Span | None) -> None:
-    """Forget the failures in a span whose values are not needed any more."""
+    """Discard failures in a span whose values are no longer needed."""
     if allocation.failures:
         mend(_use_of(allocation, span))
 
 
 def forget(allocation: Allocation, error: BaseException) -> None:
-    """Forget a failure that a caller has received."""
+    """Discard a failure that a caller has received."""
     with LOCK:
         allocation.failures = tuple(one for one in allocation.failures if one.error is not error)
 
 
 def failure_of(use: MemoryUse) -> BaseException | None:
-    """Return why bytes are spoiled, None if they are not."""
+    """Return the error of the first failed bytes in `use`, None if there are no failed bytes."""
     start, stop = _ends(use)
     found = (one for one in use.allocation.failures if one.start < stop and start < one.stop)
     return next((one.error for one in found), None)
 
 
 def failure_in(allocation: Allocation, span: Span | None) -> BaseException | None:
-    """Return why bytes of a span are spoiled, None if they are not."""
+    """Return the error of the first failed bytes in `span`, None if there are no failed bytes."""
     return failure_of(_use_of(allocation, span)) if allocation.failures else None
 
 
@@ -179,12 +177,12 @@ def _use_of(allocation: Allocation, span: Span | None) -> MemoryUse:
 
 
 def _ends(use: MemoryUse) -> tuple[int, int]:
-    """Return both ends; memory without any bytes counts as one, so that it can be spoiled."""
+    """Return start and end address; an empty allocation counts as one byte."""
     return use.start, use.stop if use.allocation.capacity else use.start + 1
 
 
 def _without(allocation: Allocation, start: int, stop: int) -> tuple[Failure, ...]:
-    """Return the failures outside of some bytes."""
+    """Return the failures outside of the addresses from `start` to `stop`."""
     return tuple(
         Failure(low, high, one.error)
         for one in allocation.failures

@@ -1,9 +1,8 @@
 """Host pages and their reuse, independent of the memory space that they serve.
 
-A lease is a view of one block of a pool: arrays built over it keep it alive, and the block goes
-back to its pool only when the last of them is gone, so that an array that outlives its buffer never
-sees the pages of another buffer. The core defines leases and blocks; without the compiled core, no
-block is cached.
+A lease is a view of one block of a pool. Arrays over it keep it alive, and the block returns to its
+pool only when the last of them is destroyed. An array that outlives its buffer thus never sees the
+data of another buffer. The core defines leases and blocks; only the compiled core caches blocks.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ _OWN = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PR
 
 
 class HostPages:
-    """Some pages of the host, with their size in bytes and their address."""
+    """A block of host memory, with its size in bytes and its address."""
 
     __slots__ = ("pages", "size", "address")
 
     def __init__(self, size: int) -> None:
-        """Get `size` bytes from the system, large blocks as pages that cost nothing until used."""
+        """Get `size` bytes from the system; large blocks are mapped pages, filled on first use."""
         self.pages: bytearray | mmap.mmap = (
             mmap.mmap(-1, size, **_OWN) if size >= _LARGE else bytearray(size)
         )
@@ -36,7 +35,7 @@ class HostPages:
 
 
 class PoolUse(NamedTuple):
-    """A report on a pool, in bytes: handed out, cached for reuse, and the high-water mark."""
+    """The state of a pool in bytes: in use, cached for reuse, and the high-water mark."""
 
     in_use: int
     cached: int
@@ -44,13 +43,13 @@ class PoolUse(NamedTuple):
 
 
 class Pool(Blocks):
-    """Blocks of host pages; returned ones are cached for reuse, up to `limit` bytes."""
+    """A pool of host pages; returned blocks are cached for reuse, up to `limit` bytes."""
 
     __slots__ = ()
 
     @property
     def use(self) -> PoolUse:
-        """Return the bytes handed out, the bytes cached, and the high-water mark."""
+        """Return the bytes in use, the bytes cached, and the high-water mark."""
         return PoolUse(*self._sums())
 
 

@@ -332,16 +332,22 @@ class RaceDetector:
         for trace in self.traces:
             trace.pieces[:] = [kept for kept in trace.pieces if kept is not piece]
 
-    def host_uses(self, allocation: Allocation, *, writes: bool) -> None:
-        """Record that the host uses memory from now on. Raises `DataRaceError`."""
+    def host_uses(
+        self, allocation: Allocation, *, writes: bool, span: tuple[int, int] | None = None
+    ) -> None:
+        """Record that the host uses a span of memory from now on, None for all of it.
+
+        Raises `DataRaceError`.
+        """
         if allocation.trail is None and not self.traces:
             return
         with LOCK:
             if not (allocation.trail or self.traces):
                 return
             self.host[HOST] += 1
-            stop = allocation.pointer + allocation.capacity
-            use = MemoryUse(allocation, allocation.pointer, stop, writes).mark()
+            first, count = (0, allocation.capacity) if span is None else span
+            start = allocation.pointer + first
+            use = MemoryUse(allocation, start, start + count, writes).mark()
             piece = WorkItem(
                 "host access", "the host", HOST, self.host[HOST], {**self.host}, (use,), user_site()
             )

@@ -1,4 +1,4 @@
-"""Registry of memories: one object for each memory space, for the selected device."""
+"""Registry of memories: one object per memory space, for the selected device."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MEMORIES: dict[MemorySpace, Memory] = {}
 
 
 def memory_of(space: MemorySpace) -> Memory:
-    """Return the memory that allocates in `space`.
+    """Return the memory of `space`; create it if necessary.
 
     Raises `DeviceUnavailableError` if the space needs a device that does not exist.
     """
@@ -49,9 +49,9 @@ def device_count() -> int:
 
 
 def resolved_device() -> DeviceKind | None:
-    """Return `CUDA` or `EMULATED`, None where `auto` finds no GPU.
+    """Return `CUDA` or `EMULATED`, None if the selection is `auto` and there is no GPU.
 
-    Raises `DeviceUnavailableError` where `cuda` was demanded and CuPy finds no GPU.
+    Raises `DeviceUnavailableError` if the selection is `cuda` and CuPy finds no GPU.
     """
     chosen = selected_device()
     if chosen is DeviceKind.EMULATED:
@@ -75,7 +75,7 @@ def host_memory() -> HostMemory:
 
 @cache
 def router() -> Router:
-    """Return the router that stages in host memory."""
+    """Return the router that stages copies in host memory."""
     return Router(host_memory())
 
 

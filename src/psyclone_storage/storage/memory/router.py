@@ -21,7 +21,7 @@ class Route(Enum):
 
 
 def route(target: Memory, source: Memory) -> Route:
-    """Return the route from `source` to `target`: one step if one of the two can do it."""
+    """Return the route from `source` to `target`; staged if neither can copy directly."""
     if target.can_copy_from(source) or source.can_copy_to(target):
         both = target.space.kind is SpaceKind.DEVICE and source.space.kind is SpaceKind.DEVICE
         return Route.PEER if both else Route.DIRECT
@@ -29,10 +29,10 @@ def route(target: Memory, source: Memory) -> Route:
 
 
 class Router:
-    """The routes of bytes between allocations of any two memories; it takes the best one."""
+    """Copies between allocations in any two memories, on the best route."""
 
     def __init__(self, staging: Memory) -> None:
-        """Stage in `staging`, which every memory must be able to copy from and to (HM-35)."""
+        """Use `staging`, from and to which all memories must be able to copy (HM-35)."""
         self._staging = staging
 
     def copy(
@@ -52,7 +52,7 @@ class Router:
     def fetch(
         self, ends: tuple[Memory, Memory], target: Allocation, source: Allocation, span: Span
     ) -> None:
-        """Do `copy` between replicas, whose users wait for its end if they have to."""
+        """Copy as in `copy`, possibly without waiting: users of the replicas wait if necessary."""
         onto, origin = ends
         if onto.can_copy_from(origin):
             onto.fetch(target, source, span)
@@ -62,7 +62,7 @@ class Router:
     def copy_async(
         self, ends: tuple[Memory, Memory], target: Allocation, source: Allocation, span: Span
     ) -> Future[None]:
-        """Start `copy` on the stream of the device that takes part; return its future.
+        """Start `copy` on the stream of the participating device; return its future.
 
         Each half of a staged copy runs on the stream of its own device, one after the other, so
         that no device ever waits for another one.

@@ -32,6 +32,7 @@ from psyclone_storage.passes.array_rank import (
     with_rank,
     with_scalars,
 )
+from psyclone_storage.passes.persistent_arrays import check_persistent, with_persistent_arrays
 from psyclone_storage.passes.scalarise import (
     array_assignments,
     check_assignments,
@@ -210,3 +211,25 @@ class ArraysToScalars(ChangesCode):
     def transform_code(self, code: Routine) -> Routine:
         """Return `code` with the scalars."""
         return with_scalars(code, self.loop)
+
+
+@dataclass(frozen=True, slots=True)
+class KeepArrays(ChangesCode):
+    """Let automatic arrays of numbers stay allocated between calls.
+
+    A routine with such arrays is not thread-safe, so the step is rejected for pure and recursive
+    ones.
+
+    before: real :: t(n)
+    after:  real, allocatable, save :: t(:); if (.not. allocated(t)) allocate (t(1:n))
+    """
+
+    name: ClassVar[str] = "keep-arrays"
+
+    def check_code(self, code: Routine) -> Iterable[Diagnostic]:
+        """Return diagnostics if no array can stay allocated."""
+        return tuple(check_persistent(code))
+
+    def transform_code(self, code: Routine) -> Routine:
+        """Return `code` with the arrays."""
+        return with_persistent_arrays(code)

@@ -419,3 +419,50 @@ def test_copies_that_nothing_reads_later_are_not_mapped(tmp_path: Path) -> None:
     assert "map(" not in made
     before = output_of(text, tmp_path / "before", 1)
     assert output_of(made, tmp_path / "after", 4) == before
+
+
+SERIAL = """\
+t = 2
+do i = 1, n
+  t = t + b(i)
+  b(i) = t
+end do
+w = 3
+if (t > 1) w(2) = t
+b(3) = w(2) + w(1) + t
+"""
+
+
+def test_one_thread_of_a_device_runs_a_region_without_directives(tmp_path: Path) -> None:
+    """The region changes scalars, which need `map`; gfortran copies them otherwise."""
+    text = program_of(SERIAL)
+    tree = tree_on_bench(text)
+    TARGET().apply(tree.walk(Routine)[0].children[1:4])
+    made = finished(tree)
+    assert "!$omp target map(tofrom: t)\n    do i = 1, n" in made
+    before = output_of(text, tmp_path / "before", 1)
+    assert output_of(made, tmp_path / "after", 4) == before
+
+
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        ("b(1) = i\n", "'i' counts a loop in the region"),
+        ("", "A device cannot run 'print"),
+        ("", "A statement leaves the region"),
+    ],
+)
+def test_a_region_that_a_device_cannot_run_is_left_out(last: str, reason: str) -> None:
+    inside = {"A dev": "print *, t\n", "A sta": "if (t > 3) return\n"}.get(reason[:5], "")
+    tree = tree_on_bench(text := program_of(SERIAL.replace("w = 3\n", f"{inside}w = 3\n") + last))
+    TARGET().apply(tree.walk(Routine)[0].children[1 : 4 + bool(inside)])
+    assert finished(tree) == text
+    assert tree.bench is not None
+    assert any(reason in one.message for one in tree.bench.left_out)
+
+
+def test_an_optional_dummy_is_the_reason() -> None:
+    body = "do i = 1, n\n y = b(i)\n b(i) = y + 1\nend do\n"
+    text = program_of(body, "real, optional :: y").replace("b, mode)", "b, mode, y)")
+    with pytest.raises(TransformationError, match="'y' may be absent, so threads cannot"):
+        TRANSFORMATIONS["OMPParallelLoopTrans"]().apply(tree_on_bench(text).walk(Loop)[0])

@@ -204,6 +204,38 @@ def test_the_statements_of_a_procedure_replace_its_call(name: str, tmp_path: Pat
     assert output_of(TOOLS + text, tmp_path / "after", 1) == before
 
 
+@pytest.mark.parametrize(("position", "left"), [(0, "t * grown(b(2))"), (1, "grown(t) * t")])
+def test_one_of_several_calls_is_inlined(position: int, left: str, tmp_path: Path) -> None:
+    statements = "t = grown(t) * grown(b(2))\n"
+    tree = _tree(statements, tmp_path)
+    calls = [one for one in tree.routines[-1].walk(Call) if not isinstance(one, IntrinsicCall)]
+    TRANSFORMATIONS["InlineTrans"]().apply(calls[position])
+    text = finished(tree)
+    assert f" = {left.replace(' t', ' shrunk').replace('t *', 'shrunk *')}" in text
+    before = output_of(TOOLS + HEAD + statements + TAIL, tmp_path / "before", 1)
+    assert output_of(TOOLS + text, tmp_path / "after", 1) == before
+
+
+def test_another_call_of_the_statement_is_no_reason(tmp_path: Path) -> None:
+    """The reason is that of the chosen call; a function in an argument may stay, too."""
+    statements = "t = bumped(t) + grown(b(2))\ncall swap(t, b(int(grown(t)) + 1))\n"
+    tree = _tree(statements, tmp_path)
+    calls = {
+        one.routine.name: one
+        for one in tree.routines[-1].walk(Call)
+        if not isinstance(one, IntrinsicCall)
+    }
+    inline = TRANSFORMATIONS["InlineTrans"]()
+    with pytest.raises(TransformationError, match="'bumped' changes its arguments"):
+        inline.apply(calls["bumped"])
+    inline.apply(calls["grown"])
+    text = finished(tree)
+    assert "call swap(t, b(int(shrunk" in text
+    assert "bumped(t) + grown(b(2))" in text
+    before = output_of(TOOLS + HEAD + statements + TAIL, tmp_path / "before", 1)
+    assert output_of(TOOLS + text, tmp_path / "after", 1) == before
+
+
 REFUSED = {
     "bounds of an argument": "call bounded(b)\n",
     "a variable of a module changes": "call counted(t)\n",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.scripting.errors import TransformationError
-from psyclone_storage.scripting.psyir.containers import FileContainer
+from psyclone_storage.scripting.psyir.containers import FileContainer, Routine
 from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
 from support.scripting_programs import finished, output_of, tree_on_bench
@@ -161,3 +161,75 @@ def test_names_of_arrays_are_needed() -> None:
     tree = _tree("do j = 1, m\n t = a(:, j)\n a(:, j) = t\nend do\n")
     with pytest.raises(TransformationError, match="'arrays'"):
         TRANSFORMATIONS["IncreaseRankLoopArraysTrans"]().apply(_outer(tree))
+
+
+WORKSPACES = """\
+module columns_mod
+  implicit none
+contains
+  subroutine work(x, low, n, extra)
+    integer, intent(in) :: low, n, extra
+    real, intent(inout) :: x(n)
+    real, dimension(low:n) :: t, &  ! a temporary
+      u
+    real :: fixed(3), half(size(x) / 2), pair(n + extra, 2), like(ubound(half, 1))
+    character(len=size(t)) :: text
+    integer :: i
+    t = 1.0
+    do i = max(low, 1), n
+      t(i) = x(i) + t(low)
+    end do
+    u = t * 2
+    half = 0.5
+    pair(:, 1) = lbound(t, 1)
+    pair(:, 2) = ubound(pair, 1)
+    like = half
+    fixed = sum(like) + size(half)
+    text = repeat('x', n)
+    x = x + fixed(1) + pair(1, 2) + sum(u) + len(trim(text))
+  end subroutine work
+  subroutine advance(n, m, a, b, mode)
+    integer, intent(in) :: n, m, mode
+    real, intent(inout) :: a(n, m), b(n)
+    integer :: k
+    do k = 1, 3
+      call work(b, 0, n, mode)
+      call work(b(3:), -k, k, 2)
+      call work(b, 1, 1, 0)
+      call work(a(:, k), 3, 20, 5)
+    end do
+  end subroutine advance
+end module columns_mod
+"""
+
+
+def test_arrays_stay_allocated_between_calls_of_any_size(tmp_path: Path) -> None:
+    """An array whose bounds another declaration needs at the start of a call stays automatic."""
+    tree = tree_on_bench(WORKSPACES)
+    TRANSFORMATIONS["HoistLocalArraysTrans"]().apply(tree.walk(Routine)[0])
+    text = finished(tree)
+    for name, rank in (("u", 1), ("half", 1), ("pair", 2), ("like", 1)):
+        shape = ", ".join([":"] * rank)
+        assert f"real, allocatable, save :: {name}({shape})\n" in text
+    assert "real, dimension(low:n) :: t\n" in text or "real :: t(low:n)\n" in text
+    assert "real :: fixed(3)\n" in text
+    before = output_of(WORKSPACES, tmp_path / "before", 1)
+    assert output_of(text, tmp_path / "after", 1, ("-fcheck=all",)) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("subroutine work", "pure subroutine work", "'work' is pure"),
+        ("subroutine work", "recursive subroutine work", "'work' is recursive"),
+        ("do k = 1, 3", "!$omp parallel do\n    do k = 1, 3", "not be thread-safe"),
+    ],
+)
+def test_a_routine_that_several_calls_run_at_once_keeps_its_arrays(
+    old: str, new: str, reason: str
+) -> None:
+    text = WORKSPACES.replace(f"  {old}", f"  {new}", 1)
+    tree = tree_on_bench(text)
+    with pytest.raises(TransformationError, match=reason):
+        TRANSFORMATIONS["HoistLocalArraysTrans"]().apply(tree.walk(Routine)[0])
+    assert finished(tree) == text

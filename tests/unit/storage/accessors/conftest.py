@@ -1,4 +1,4 @@
-"""Every test of the accessors runs on all kinds of devices."""
+"""Fixtures for the tests of the accessors, which run on all kinds of devices."""
 
 from __future__ import annotations
 

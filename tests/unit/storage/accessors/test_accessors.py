@@ -1,4 +1,4 @@
-"""Host and device accessors: who waits for whom, and where the truth is afterwards."""
+"""Tests of host and device accessors: the order of accesses, and which replica is current."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def buffer() -> Buffer:
 
 
 class Task:
-    """A device task in a thread of its own."""
+    """Device accesses that are executed in a separate thread."""
 
     def __init__(self, buffer: Buffer, *, const: bool = False) -> None:
         self.thread = Worker()

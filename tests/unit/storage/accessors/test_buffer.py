@@ -1,4 +1,4 @@
-"""The buffer of the accessors: metadata, point of truth, hints and chunks."""
+"""Tests of the buffer of the accessors: metadata, the current replica, hints and chunks."""
 
 from __future__ import annotations
 

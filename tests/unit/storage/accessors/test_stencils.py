@@ -1,4 +1,4 @@
-"""Read stencils against NumPy's indexing: what they select, and where it goes."""
+"""Tests of read stencils against NumPy's indexing: selected elements and output positions."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_what_is_no_stencil_at_all(wrong: Any) -> None:
 
 @st.composite
 def selections(draw: Any) -> tuple[tuple[int, ...], int, Any]:
-    """Draw a shape, a number of chunks and a stencil for it."""
+    """Return a search strategy that produces a shape, a number of chunks and a stencil."""
     shape = tuple(draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)))
     chunks = draw(st.integers(1, shape[0]))
     bounds = [sorted(draw(st.tuples(st.integers(0, n), st.integers(0, n)))) for n in shape]

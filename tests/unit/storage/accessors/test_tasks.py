@@ -1,4 +1,4 @@
-"""GPU tasks: registering inputs, choosing a place, and the three events of a run."""
+"""Tests of GPU tasks: registering inputs, choosing a place, and the three events of a task."""
 
 from __future__ import annotations
 

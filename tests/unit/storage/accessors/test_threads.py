@@ -1,4 +1,4 @@
-"""Many threads at one buffer, through accessors, tasks and arrays: nothing is lost."""
+"""Tests with many threads that use one buffer: no update is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two emulated devices for every test of the core."""
+"""Fixtures for the tests of the core: two emulated devices."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Make random moves on storages and print what comes of each: run under both cores, to compare.
+"""Apply random operations to storages and print the results, to compare the two cores.
 
-python core_moves.py <first seed> <last seed>
+Usage: `python core_moves.py <first seed> <last seed>`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def added(arrays: list[Any], value: float) -> None:
 
 
 class Play:
-    """Some storages, the accesses and blocks that are open, and the next move."""
+    """A random sequence of operations on several storages, with their open accesses and blocks."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

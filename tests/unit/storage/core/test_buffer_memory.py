@@ -1,4 +1,4 @@
-"""Buffers: resize, reserve, clear, purge, adopted memory and export pins."""
+"""Tests of buffers: resize, reserve, clear, purge, adopted memory and export pins."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def test_nothing_is_left_to_copy_of_what_was_purged() -> None:
 
 
 def kernel_that_fails(array: Any) -> None:
-    """Ask for a kernel that is to write an array of an emulated device, and fails."""
+    """Submit a kernel that declares a write to an array of an emulated device, and fails."""
 
     def work() -> None:
         raise ZeroDivisionError("of the kernel")

@@ -1,4 +1,4 @@
-"""Buffers: validity, transfers, initial values, chunks, poisoning and hints."""
+"""Tests of buffers: validity, transfers, initial values, chunks, poisoned data and hints."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HOST, GPU, GPU1 = "host", "gpu", "gpu:1"
 
 
 def table(buffer: CoherentBuffer) -> dict[str, tuple[int, bool]]:
-    """Return the rows of HMemo's tables: capacity and valid flag by place."""
+    """Return capacity and valid flag of each replica by memory space."""
     return {state.space.tag: (state.capacity, state.valid) for state in buffer.incarnations()}
 
 

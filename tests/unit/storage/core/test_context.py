@@ -1,4 +1,4 @@
-"""Executing contexts."""
+"""Tests of executing contexts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled core and its pure-Python fallback differ only in speed."""
+"""Tests that the compiled core and its pure-Python fallback differ only in speed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHOICES = ("auto", "", "python", pytest.param("compiled", marks=pytest.mark.comp
 
 
 def started(core: str, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with a core; a run that hangs fails."""
+    """Return the process of a Python program that uses the given core; time out if it hangs."""
     return subprocess.run(
         [sys.executable, "-W", "ignore", *words],
         env={**os.environ, "PSYCLONE_STORAGE_CORE": core, "PYTHONPATH": str(ROOT / "src")},

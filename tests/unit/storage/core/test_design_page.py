@@ -1,4 +1,4 @@
-"""The example of the design page runs."""
+"""Tests that the example of the design page runs."""
 
 from __future__ import annotations
 

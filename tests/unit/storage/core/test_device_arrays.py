@@ -1,4 +1,4 @@
-"""Arrays on emulated devices do what was asked for, as it was asked for, whenever it is done."""
+"""Tests that array operations on emulated devices have the same results in each execution order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ORDERS = ["late", "eager", "shuffled", "shuffled again"]
 
 @pytest.fixture(autouse=True, params=ORDERS)
 def order(request: pytest.FixtureRequest, _emulated: None) -> Iterator[str]:
-    """Put devices in place whose queues work in an order."""
+    """Select emulated devices with the given execution order."""
     use_device("emulated", Emulation(order=request.param))
     yield request.param
     queues.finish_all()

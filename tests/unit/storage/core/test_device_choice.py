@@ -1,4 +1,4 @@
-"""The choice of the device, from the environment and from code."""
+"""Tests of the device selection by environment variables and by calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calls that are left to a thread of their own, and what a fork leaves of other threads."""
+"""Tests of calls that are left to a background thread, and of the state of threads after a fork."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_locks_of_all_tables_are_taken_before_a_fork() -> None:
 def test_of_claims_in_line_those_of_threads_that_are_gone_end(
     owner: str, in_flight: bool, ends: bool
 ) -> None:
-    """A prefetch, which is in flight for a thread, is of use whoever asked for it."""
+    """A prefetch remains even if the thread that requested it has ended."""
     me = threading.get_ident()
     number = {"this thread": me, "another thread": me + 1, "nobody": None}[owner]
     gone: list[Any] = []

@@ -1,4 +1,4 @@
-"""How a program ends whose deferred work failed: its exit status, and what it says."""
+"""Tests of the exit status and the messages of a program whose deferred work has failed."""
 
 from __future__ import annotations
 

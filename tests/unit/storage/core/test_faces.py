@@ -1,4 +1,4 @@
-"""All facades of one buffer access the same values."""
+"""Tests that all facades of one buffer access the same values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What work of emulated devices spoils when it fails, and what makes that good, in all orders."""
+"""Tests of data that failed device work invalidates, and how the data become valid again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIZE = 64
 
 @pytest.fixture(autouse=True, params=["late", "eager", "shuffled", "shuffled again"])
 def order(request: pytest.FixtureRequest, _emulated: None) -> Iterator[str]:
-    """Put devices in place whose queues work in an order."""
+    """Select emulated devices with the given execution order."""
     use_device("emulated", Emulation(order=request.param))
     yield request.param
     queues.finish_all()
@@ -154,7 +154,7 @@ def test_a_chunk_that_did_not_arrive_does_not_undo_a_write_of_another_chunk(
         return distrust(self, bit, chunks)
 
     def store_late(self: Validity, valid: list[int], touched: list[int]) -> None:
-        """Give the other thread time to write after this one has copied the masks."""
+        """Let the other thread write after this thread has copied the masks."""
         if distrusts and writer.ident is None:
             writer.start()
             written.wait(0.5)

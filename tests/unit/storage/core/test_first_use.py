@@ -1,4 +1,4 @@
-"""The first use of a storage, by many threads at once: one buffer, nothing lost."""
+"""Tests of the first use of a storage by many threads at once: one buffer, no lost update."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_there_is_one_of_everything(device: str | None) -> None:
 
 @pytest.mark.parametrize("entered", [False, True], ids=["new", "known"])
 def test_of_threads_at_one_block_one_enters(entered: bool) -> None:
-    """The others are refused, and nothing stays held, whoever comes when."""
+    """One thread enters the block, the other threads get an error, and no access remains open."""
     for _ in range(RUNS):
         fields = {name: gt.zeros((4,)) for name in "ab"}
         block = gt.bound(fields)

@@ -1,4 +1,4 @@
-"""Threads that free memory of a GPU never free it before the event that it waits for."""
+"""Tests that GPU memory is not freed before the event that it waits for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BLOCKS = 4_000
 
 @pytest.fixture(autouse=True)
 def _switches() -> Iterator[None]:
-    """Let threads switch as often as they can."""
+    """Let the interpreter switch between threads as often as possible."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -29,7 +29,7 @@ def _switches() -> Iterator[None]:
 
 
 class DelayedEvent:
-    """An event that is done some questions after it is asked for."""
+    """An event that is done after a given number of queries."""
 
     def __init__(self, delay: int) -> None:
         self.left = delay
@@ -43,7 +43,7 @@ class DelayedEvent:
 
 
 class Block:
-    """Memory that notes when it is freed before its event is done."""
+    """A block of memory that counts how often it is freed before its event is done."""
 
     early = 0
     freed = 0
@@ -57,7 +57,7 @@ class Block:
 
 
 def in_threads(*works: Callable[[], None]) -> list[BaseException]:
-    """Do works at once, each in a thread; return what they raised."""
+    """Execute each function in a thread, and return the exceptions that they raised."""
     errors: list[BaseException] = []
 
     def guarded(work: Callable[[], None]) -> None:
@@ -94,7 +94,7 @@ def test_bytes_are_counted_by_threads_at_once() -> None:
     ledger = _Ledger()
 
     class Holder:
-        """Something that holds memory."""
+        """An object that owns memory."""
 
     def charge() -> None:
         for _ in range(BLOCKS // 4):
@@ -107,7 +107,7 @@ def test_bytes_are_counted_by_threads_at_once() -> None:
 @pytest.mark.usefixtures("_emulated")
 @pytest.mark.parametrize("order", [("gpu", "gpu:1"), ("gpu", "gpu")])
 def test_buffers_come_and_go_in_threads(order: tuple[str, str]) -> None:
-    """Two threads copy to devices in opposite order, and free what streams are still at."""
+    """Two threads copy to devices in opposite order, and free memory that streams still use."""
     with device_in_place("stand-in", 2):
         cupy: Any = sys.modules["cupy"]
 

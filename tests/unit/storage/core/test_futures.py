@@ -1,4 +1,4 @@
-"""Callbacks of a future are called once, whatever fails, interrupts or comes at that time."""
+"""Tests that each callback of a future is called once, despite failures and interrupts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ended(thread: threading.Thread) -> None:
 
 
 def stopping(called: list[str], name: str) -> tuple[Callable[[Any], None], Any, Any]:
-    """Return a callback that stops amid its call, what says that it has, and what lets it go on."""
+    """Return a blocking callback, the event that it sets at its start, and one to continue it."""
     is_there, goes_on = threading.Event(), threading.Event()
 
     def callback(_: Any) -> None:
@@ -190,7 +190,7 @@ def test_a_worker_goes_on_after_a_callback_failed(monkeypatch: pytest.MonkeyPatc
 
 def test_an_interrupt_of_who_wakes_loses_nobody_who_waits() -> None:
     class Interrupted:
-        """A lock whose first release does not come to its end."""
+        """A lock whose first release raises `KeyboardInterrupt`."""
 
         calls = 0
 

@@ -1,4 +1,4 @@
-"""The core on GPUs: the stand-in everywhere, a real one where CuPy finds one."""
+"""Tests of the core on GPUs: the stand-in on every machine, and a GPU if CuPy finds one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""An interrupt (Ctrl-C) may come between any two steps: nothing stays held, locked or under way.
+"""Tests of interrupts (Ctrl-C) between any two steps: no lock and no access remains held.
 
-The tracer of `interrupts` raises `KeyboardInterrupt` where CPython handles signals: after
-calls, at the begin of functions and at the end of loop iterations, one run for each place.
+The tracer of `interrupts` raises `KeyboardInterrupt` where CPython handles signals: after calls, at
+the start of functions and at the end of loop iterations, one run for each place.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Scenario = Callable[[], tuple[list[CoherentBuffer], Callable[[], Any]]]
 
 
 def all_can_go_on(buffers: list[CoherentBuffer]) -> bool:
-    """Use the buffers in all ways in another thread."""
+    """Return whether another thread can use the buffers in all access modes."""
     done = []
 
     def use() -> None:
@@ -152,7 +152,7 @@ def an_accessor_that_gives_values_up() -> tuple[list[CoherentBuffer], Callable[[
 
 
 def an_accessor_that_is_dropped() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
-    """Open and close by hand; after an interrupt nobody has the accessor any more."""
+    """Open and close an accessor; after an interrupt, no reference to the accessor remains."""
     buffer = filled()
 
     def work() -> None:
@@ -164,7 +164,7 @@ def an_accessor_that_is_dropped() -> tuple[list[CoherentBuffer], Callable[[], An
 
 
 def an_accessor_that_is_kept() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
-    """Open and close by hand; after an interrupt its owner closes it, as the manual says."""
+    """Open and close an accessor; after an interrupt, its owner closes it, as the manual says."""
     buffer = filled(hints=Hints(read_mostly=True))
     buffer.make_valid("gpu")
     accessor = DeviceAccessor(buffer, "host")
@@ -183,7 +183,7 @@ def an_accessor_that_is_kept() -> tuple[list[CoherentBuffer], Callable[[], Any]]
 
 
 def an_accessor_that_waits_in_line() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
-    """Ask while another one is open, give that back, and go on."""
+    """Request a second access while the first one is open, then close both."""
     buffer = filled()
 
     def work() -> None:
@@ -324,7 +324,7 @@ def test_a_second_interrupt_while_waiting_for_transfers_leaves_no_access_pending
 
 
 def _busy_device() -> threading.Event:
-    """Let the device wait for the event that is returned, so that transfers stay pending."""
+    """Block the device until the returned event is set, so that transfers remain pending."""
     event = threading.Event()
     memory_of(memory_space("gpu")).stream.submit(lambda: event.wait(PATIENCE))
     return event

@@ -1,4 +1,7 @@
-"""Failures and warnings of queued work are reported once, and follow the filters at submission."""
+"""Tests that each failure and warning of queued work is reported once.
+
+The warning filters at the time of submission decide what is reported.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ ORDERS = ["late", "eager", "shuffled", "shuffled again", ""]
 
 @pytest.fixture(autouse=True, params=["late"])
 def order(request: pytest.FixtureRequest, _emulated: None) -> str:
-    """Put devices in place whose queues work in an order."""
+    """Select emulated devices with the given execution order."""
     use_device("emulated", Emulation(order=request.param))
     return request.param
 
@@ -115,7 +118,7 @@ del target, block
 
 
 def ended(then: str) -> subprocess.CompletedProcess[str]:
-    """Return how a program ends whose work on a device fails, and which then executes `then`."""
+    """Return the result of a program whose device work fails, and which then executes `then`."""
     words = [sys.executable, "-c", ENDING.replace("{then}", then)]
     return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
 
@@ -125,7 +128,7 @@ def ended(then: str) -> subprocess.CompletedProcess[str]:
     ["", "raise SystemExit(0)", "import atexit, sys; atexit.register(print, 'late', flush=True)"],
 )
 def test_the_end_of_a_program_reports_what_failed(then: str) -> None:
-    """The exit status is 120, and other exit handlers run."""
+    """The exit status is 120, and other exit handlers are executed."""
     end = ended(then)
     assert "no call has reported it" in end.stderr
     assert "IndexError: An index is 9." in end.stderr

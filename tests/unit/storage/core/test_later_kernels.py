@@ -1,7 +1,7 @@
-"""Kernels of generated layers, of `parallel_for` and of tasks take their turn in the queue.
+"""Tests that kernels of generated layers, of `parallel_for` and of tasks execute in their queue.
 
-They are done when something waits for them. A wait that is missing is an error of the detector of
-races, and without the detector a wrong value.
+A kernel is complete when something waits for it. A missing wait is reported by the race detector,
+and gives a wrong value without it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Work = Callable[..., None]
 
 @pytest.fixture(autouse=True, params=["late"])
 def order(request: pytest.FixtureRequest, _emulated: None) -> Iterator[str]:
-    """Put devices in place whose queues work in an order."""
+    """Select emulated devices with the given execution order."""
     use_device("emulated", Emulation(order=request.param))
     yield request.param
     queues.finish_all()
@@ -72,7 +72,7 @@ def add(array: Any, value: float) -> None:
 
 
 def asked(work: Work, *fields: Any, writes: tuple[int, ...] = (0,), wait: bool = False) -> Any:
-    """Do as generated layers do: bind fields, ask for work with their arrays, and go on."""
+    """Bind fields and submit work with their arrays, as generated layers do."""
     named = {str(at): field for at, field in enumerate(fields)}
     block = LaunchBlock(named, "gpu", tuple(str(at) for at in writes))
     with block as arrays:
@@ -170,7 +170,7 @@ SCENARIOS: list[Callable[[], None]] = [
 
 
 def nothing(*_: object, **__: object) -> None:
-    """Wait for nobody, note nothing."""
+    """Neither wait nor record a use."""
 
 
 MUTANTS: list[tuple[Any, str, Callable[[], None]]] = [
@@ -413,7 +413,7 @@ with block as arrays:
 
 
 def test_a_program_ends_with_work_that_was_asked_for(tmp_path: Any) -> None:
-    """What is borrowed has the values then."""
+    """Borrowed memory has the values of submitted work when the program ends."""
     words = [sys.executable, "-c", ENDING, str(tmp_path / "kept")]
     ended = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")

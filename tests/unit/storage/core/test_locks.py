@@ -1,4 +1,4 @@
-"""Who may use a buffer together with whom: the three policies, deadlocks, futures, threads."""
+"""Tests of access conflicts: the three policies, deadlocks, futures and threads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def buffer() -> CoherentBuffer:
 
 
 class Worker:
-    """Run calls in a thread of its own, so that a test can be two threads in turn."""
+    """A thread that executes calls one by one, so that a test can alternate between two threads."""
 
     def __init__(self) -> None:
         self.context = Context("test", 0, Context.host().space)

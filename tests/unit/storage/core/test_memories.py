@@ -1,4 +1,4 @@
-"""Memories: allocation, pools, arrays that refuse host use, poison, routes and streams."""
+"""Tests of memories: allocation, pools, host access, poisoned data, routes and streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects of the compiled core by themselves."""
+"""Tests of single objects of the compiled core."""
 
 from __future__ import annotations
 

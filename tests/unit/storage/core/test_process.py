@@ -1,4 +1,4 @@
-"""What becomes of fields when a process is forked, and when it ends."""
+"""Tests of fields when a process forks, and when it ends."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ USES_ALL = """
 
 
 def amid(other: str, child: str, latency: float = 0.0, pause: float = 0.0) -> str:
-    """Fork while another thread is in the middle of something, and return what is printed."""
+    """Fork while another thread executes `other`, and return the output."""
     parts = {"other": other, "child": child, "latency": latency, "pause": pause}
     return run(AMID % parts)
 
@@ -133,7 +133,7 @@ def amid(other: str, child: str, latency: float = 0.0, pause: float = 0.0) -> st
 def test_a_child_does_not_wait_for_locks_of_threads_that_it_has_not(
     lock: str, seconds: float
 ) -> None:
-    """Those that are held for long are made anew in the child."""
+    """Locks that another thread holds for long are created again in the child."""
     held = IN_THE_MIDDLE_OF % (lock, seconds)
     assert amid(held, USES_ALL) == "both went on"
 
@@ -321,7 +321,7 @@ held.release()
 
 
 def run(program: str, status: int = 0) -> str:
-    """Run a program in a process of its own, and return what it prints."""
+    """Execute a program in a new process, and return its output."""
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
@@ -574,7 +574,7 @@ def test_a_finalizer_at_the_end_waits_for_nobody(who: str, says: str) -> None:
 
 @modules_at_the_end
 def test_a_finalizer_at_the_end_does_not_wait_for_a_worker_that_is_gone() -> None:
-    """What it was bringing has come by then, or never comes."""
+    """A copy that the worker had started is either complete or reported as a deadlock."""
     said = run(AT_THE_END % "worker").split()
     assert said[1] in ("read", "AccessDeadlockError")
     assert said[2:] == ["done"] * 3

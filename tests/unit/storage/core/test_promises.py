@@ -1,4 +1,4 @@
-"""Guarantees that a small change of the code could break, one test for each."""
+"""Tests of guarantees that a small change of the code could break."""
 
 from __future__ import annotations
 

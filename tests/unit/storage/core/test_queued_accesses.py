@@ -1,6 +1,7 @@
-"""Blocks for work that a device does later: they take a short way where all comes in one queue.
+"""Tests of the fast path for blocks whose work is in one queue.
 
-What may be overtaken is waited for all the same; the detector of races says so, and the values do.
+Uses that later work could overtake are waited for; otherwise the race detector reports an error, or
+values are wrong.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ ORDERS = ["", "late", "eager", "shuffled", "shuffled again"]
 
 @pytest.fixture(autouse=True, params=["late"])
 def order(request: pytest.FixtureRequest, _emulated: None) -> Iterator[str]:
-    """Put devices in place whose queues work in an order."""
+    """Select emulated devices with the given execution order."""
     use_device("emulated", Emulation(order=request.param))
     yield request.param
     queues.finish_all()
@@ -58,14 +59,14 @@ def made(label: str, value: float = 1.0) -> Any:
 
 
 class Kept:
-    """A block that a layer keeps from call to call."""
+    """A block that a generated layer uses for several calls."""
 
     def __init__(self, *fields: Any, writes: tuple[int, ...] = (0,)) -> None:
         named = {str(at): field for at, field in enumerate(fields)}
         self.block = LaunchBlock(named, "gpu", tuple(str(at) for at in writes))
 
     def ask(self, work: Callable[..., Any]) -> None:
-        """Ask for work with all of the arrays."""
+        """Submit work that uses all arrays of the block."""
         with self.block as arrays:
             uses = tuple(chain(*self.block.uses()))
             self.block.start(partial(work, *arrays.values()), uses)
@@ -97,10 +98,7 @@ def seen(field: Any) -> set[float]:
 
 @pytest.fixture
 def long_ways(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that grows with each block that takes the general path in.
-
-    Without the compiled core all blocks do.
-    """
+    """Return a list that gets one element for each block that uses the general path."""
     if not COMPILED:
         pytest.skip("only the compiled core has a fast path")
     found: list[int] = []

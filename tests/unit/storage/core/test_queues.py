@@ -1,4 +1,4 @@
-"""Operations on emulated devices execute asynchronously, in any order that events allow.
+"""Tests that operations on emulated devices execute in any order that events allow.
 
 The detector uses the happens-before relation (`memory.races`): a missing wait is an error, whatever
 the execution order. Each wait of the runtime is omitted here, to verify that the detector reports
@@ -38,7 +38,7 @@ Scenario = Callable[[], None]
 
 @pytest.fixture(autouse=True, params=["late"])
 def order(request: pytest.FixtureRequest, _emulated: None) -> Iterator[str]:
-    """Put devices in place whose queues work in an order."""
+    """Select emulated devices with the given execution order."""
     use_device("emulated", Emulation(order=request.param))
     yield request.param
     queues.finish_all()
@@ -114,7 +114,7 @@ def the_host_after_a_copy_from_what_it_overwrites() -> None:
 
 
 def unguarded() -> None:
-    """Leave what lost validity as it is: to fill it is work that others wait for, too."""
+    """Do not fill invalid replicas, because filling them is work that others wait for."""
     use_device("emulated", Emulation(order=current_emulation().order, strict=False))
 
 
@@ -214,16 +214,16 @@ SCENARIOS: list[Scenario] = [
 
 
 def nothing(*_: object, **__: object) -> None:
-    """Wait for nobody, note nothing."""
+    """Neither wait nor record a use."""
 
 
 def readers_alone(queue: Any, allocation: Any, _: bool, span: Any) -> None:
-    """Wait for writers, but let a writer overtake readers."""
+    """Omit the wait of a write for earlier reads."""
     WAIT_IN(queue, allocation, writes=False, span=span)
 
 
-def settled_by_readers(memory: Any, allocation: Any, _: bool = False, **__: bool) -> None:
-    """Let the host overtake copies from what it overwrites."""
+def settled_by_readers(memory: Any, allocation: Any, *_: Any, **__: Any) -> None:
+    """Let the host overwrite memory that earlier copies still read."""
     SETTLE(memory, allocation, writes=False)
 
 
@@ -383,7 +383,7 @@ def test_a_race_names_both_uses_and_their_places() -> None:
 def test_the_detector_looks_at_what_threads_share_under_its_lock(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """At any moment another thread may note a use of the same memory."""
+    """Another thread may record a use of the same memory at any time."""
     owned: list[bool] = []
 
     def counted(_: races.Trail) -> int:
@@ -428,7 +428,7 @@ def test_no_access_goes_a_short_way_past_what_is_queued() -> None:
 
 
 def failing(array: Any, error: Exception) -> None:
-    """Ask for a kernel that writes an array, and fails."""
+    """Submit a kernel that writes an array, and fails."""
 
     def work() -> None:
         raise error

@@ -1,4 +1,4 @@
-"""GPU operations are ordered where necessary, and there are no unnecessary waits.
+"""Tests that GPU operations wait where necessary, and only there.
 
 The stand-in for CuPy uses the happens-before relation (`cupy_stand_in.races`): a missing wait is an
 error on every machine, whatever the execution order. Each wait of the code is omitted here, to
@@ -38,13 +38,13 @@ Scenario = Callable[[Trace], None]
 
 @pytest.fixture(autouse=True)
 def trace(_emulated: None) -> Iterator[Trace]:
-    """Look for races in a test."""
+    """Record the memory uses of a test and report races."""
     with device_in_place("stand-in"), watched() as found:
         yield found
 
 
 def made(label: str = "a") -> CoherentBuffer:
-    """Return a buffer whose replica on the host is page-locked, without values."""
+    """Return a buffer without values whose host replica is page-locked."""
     return CoherentBuffer(SIZE, "f8", BufferOptions(label, hints=Hints(pinned=True)))
 
 
@@ -72,7 +72,7 @@ def on_device(
 
 
 def stream(device: int = 0) -> Any:
-    """Return a stream that waits for no other by itself."""
+    """Return a non-blocking stream."""
     cp = sys.modules["cupy"]
     with cp.cuda.Device(device):
         return cp.cuda.Stream(non_blocking=True)
@@ -203,17 +203,17 @@ SCENARIOS: list[Scenario] = [
 
 
 def nothing(*_: object, **__: object) -> None:
-    """Wait for nobody."""
+    """Do not wait."""
 
 
 def unnoted(allocation: Any, use: Any) -> None:
-    """Forget that a device uses memory."""
+    """Do not record a use of memory."""
 
 
 def readers_alone(
     stream: Any, number: int, allocation: Any, writes: bool, span: Any = None
 ) -> None:
-    """Wait for writers, but let a writer overtake readers."""
+    """Omit the wait of a write for earlier reads."""
     WAIT_IN(stream, number, allocation, writes=False, span=span)
 
 

@@ -1,6 +1,6 @@
-"""Queues that are gone have no place in the clocks of the detector of races, and no race is lost.
+"""Tests that the race detector removes finished queues from its clocks, and misses no race.
 
-What the detector says of random work is compared with clocks that forget nothing.
+Its results for random work are compared with clocks that are never reduced.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def nothing() -> None:
 
 
 def run_through(count: int, kept: Any, following: DeviceQueue | None = None) -> float:
-    """Make queues that use the same memory one after the other, and let them go; return seconds.
+    """Create and drop queues that use the same memory one after the other; return the seconds.
 
-    There may be one that follows each of them.
+    The queue `following`, if given, waits for each of them.
     """
     begin = time.thread_time()
     for number in range(count):
@@ -159,7 +159,7 @@ def test_a_trace_knows_what_was_beside_what_of_queues_that_are_gone() -> None:
 
 
 class Used(NamedTuple):
-    """A use of memory by a piece of an agent."""
+    """A recorded use of a range of memory by an agent."""
 
     where: int
     first: int
@@ -170,7 +170,7 @@ class Used(NamedTuple):
 
 
 class FullClocks:
-    """Vector clocks with a place for every queue that ever was, and all uses that ever were."""
+    """Vector clocks with an entry for every queue, and a list of all uses."""
 
     def __init__(self) -> None:
         self.host: Clock = {HOST: 0}
@@ -199,7 +199,7 @@ def joined(one: Clock, other: Clock) -> Clock:
 
 
 class Comparison:
-    """The same work for the detector and for full clocks."""
+    """Random work that the detector and the full clocks both evaluate."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -271,7 +271,7 @@ class Comparison:
         self.races += found
 
     def replace(self) -> None:
-        """Let a queue go, with or without the work that it has, and make another."""
+        """Replace a queue by a new one; its submitted work is finished or dropped."""
         queue = self.alive.pop(self.rng.randrange(len(self.alive)))
         if self.rng.random() < 0.8:
             queue.finish()

@@ -1,4 +1,7 @@
-"""Any device works, whichever one is current: one GPU for each rank is how models run."""
+"""Tests with a device that is not the current one.
+
+Models use one GPU for each rank.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from storage_devices import DEVICES, device_in_place
 def device(
     request: pytest.FixtureRequest, _emulated: None, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[str]:
-    """Make the second device the one that is meant, while the first one stays current."""
+    """Select the second device as default while the first one is current."""
     with device_in_place(request.param, 3) as kind:
         if device_count() < 2:
             pytest.skip("this machine has one GPU")
@@ -33,7 +36,7 @@ def device(
 
 
 def at(space: Any) -> int | None:
-    """Return the number of the device of a space."""
+    """Return the device number of a memory space."""
     return memory_space(space).device_id
 
 
@@ -119,7 +122,7 @@ def test_copies_between_two_devices() -> None:
 
 
 def array_on(number: int) -> Any:
-    """Return an array of a device that somebody else made."""
+    """Return an array on a device."""
     buffer = CoherentBuffer(4, "f8", BufferOptions(init=float(number)))
     with buffer.acquire(f"gpu:{number}", AccessMode.READ_WRITE) as access:
         return access.array
@@ -183,7 +186,7 @@ def test_the_memory_of_another_gpu_is_refused(device: str) -> None:
 
 @pytest.fixture
 def cp(device: str) -> Any:
-    """Return CuPy."""
+    """Return the CuPy module."""
     if device == "emulated":
         pytest.skip("emulated devices are not exported")
     return sys.modules["cupy"]

@@ -1,4 +1,4 @@
-"""Small copies between pages of this process: done at once by the compiled core, and the same."""
+"""Tests that small copies within this process are executed immediately, with the same results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def on_both_sides(size: int = 16) -> CoherentBuffer:
 
 
 def bring(buffer: CoherentBuffer, space: str) -> None:
-    """Ask in the way that is short: by the space itself."""
+    """Make a memory space valid with the call that may use the fast path."""
     buffer.make_valid(memory_space(space))
 
 
@@ -166,7 +166,7 @@ def test_a_copy_comes_after_what_the_device_still_does() -> None:
 
 
 def test_copies_are_short_again_once_the_device_is_at_rest() -> None:
-    """What it was asked for to make the values is over, which nobody has looked at yet."""
+    """Completed device work does not prevent the fast path, even if nothing has waited for it."""
     use_device("emulated", Emulation(order=""))
     fields = [gt.ones((8,), device="gpu") for _ in range(3)]
     memory = memory_of(device_space())

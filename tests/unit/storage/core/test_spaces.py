@@ -1,4 +1,4 @@
-"""Memory spaces: tags, aliases, identity, who may take over from whom."""
+"""Tests of memory spaces: tags, aliases, identity, and sharing of replicas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The in-order queue of an emulated device."""
+"""Tests of the in-order queue of an emulated device."""
 
 from __future__ import annotations
 

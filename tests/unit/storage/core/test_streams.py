@@ -1,4 +1,4 @@
-"""Work on GPUs is in order across streams, and nothing is waited for that need not be."""
+"""Tests that GPU work is in order across streams, without unnecessary waits."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ SIZE = 1 << 18
 
 @pytest.fixture(autouse=True, params=GPUS)
 def cp(request: pytest.FixtureRequest, _emulated: None) -> Iterator[Any]:
-    """Return CuPy."""
+    """Return the CuPy module."""
     with device_in_place(request.param):
         yield __import__("cupy") if request.param == "cuda" else sys.modules["cupy"]
 
 
 @pytest.fixture
 def streams(cp: Any) -> list[Any]:
-    """Return two streams that wait for nobody by themselves."""
+    """Return two non-blocking streams."""
     return [cp.cuda.Stream(non_blocking=True) for _ in range(2)]
 
 
@@ -43,20 +43,20 @@ def buffer() -> CoherentBuffer:
 
 
 def update(buffer: CoherentBuffer, stream: Any, factor: float, space: str = "gpu") -> None:
-    """Multiply all values, in a stream; the host does not wait."""
+    """Multiply all values in a stream, without a wait of the host."""
     with buffer.acquire(space, RDWR) as access, stream:
         access.array[...] = access.array * factor
         access.release()
 
 
 def on_host(buffer: CoherentBuffer) -> set[float]:
-    """Return the values that the host sees."""
+    """Return the values on the host."""
     with buffer.acquire("host") as access:
         return set(np.unique(access.array).tolist())
 
 
 def late(cp: Any) -> bool:
-    """Say whether work is done as late as it may be, so that what was not waited for shows."""
+    """Return whether work is executed as late as possible, so that a missing wait is visible."""
     return bool(cp.__name__ == "cupy_stand_in")
 
 

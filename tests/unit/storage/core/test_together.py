@@ -1,4 +1,4 @@
-"""Several accesses of one call: all or none, in no order that could lock threads up."""
+"""Tests of several accesses in one call: all or none are granted, without deadlocks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def values(buffer: CoherentBuffer) -> list[float]:
 
 
 def crossed(work: Callable[[Any, Any], Any], x: Any, y: Any) -> list[Callable[[], Any]]:
-    """Return `work` of the two things for each thread, in either order by turns."""
+    """Return one call of `work` for each thread, with alternating order of the two arguments."""
     return [partial(work, *((x, y) if number % 2 else (y, x))) for number in range(THREADS)]
 
 
@@ -80,7 +80,7 @@ def test_tasks_that_use_two_buffers_in_opposite_order_end() -> None:
 
 @pytest.mark.spec("ACC-36", "ACC-19")
 def test_tasks_in_opposite_order_end_when_it_is_forced() -> None:
-    """Both tasks are in line before either can have anything."""
+    """Both tasks wait for both buffers before either one gets an access."""
     x, y = accessors.Buffer(np.zeros(4)), accessors.Buffer(np.zeros(4))
     with ExitStack() as stack:
         stack.enter_context(x.acquire(HOST, READ_WRITE))
@@ -96,7 +96,7 @@ def test_tasks_in_opposite_order_end_when_it_is_forced() -> None:
 
 
 def test_a_task_in_line_for_what_its_waiter_holds_is_a_deadlock() -> None:
-    """What is in flight may itself be stuck: behind the thread that waits for it."""
+    """A task may wait for the thread that waits for the task."""
     x, y = accessors.Buffer(np.zeros(4)), accessors.Buffer(np.zeros(4))
     with x.acquire(HOST, READ_WRITE):
         first = GpuTask("first").register(x, mode="rw").register(y, mode="rw").submit(print)
@@ -111,7 +111,7 @@ def test_a_task_in_line_for_what_its_waiter_holds_is_a_deadlock() -> None:
 @pytest.mark.parametrize("policy", [Policy.WAIT, Policy.AUTO])
 @pytest.mark.parametrize("also_read", [False, True])
 def test_who_waits_in_line_for_a_thread_is_passed_by_it(policy: Policy, also_read: bool) -> None:
-    """A group that waits holds nothing, and waits for `x` anyway: no deadlock, whoever reads."""
+    """A waiting group has no access, so an access that it also waits for may precede it."""
     x, y = accessors.Buffer(np.zeros(4)), accessors.Buffer(np.zeros(4))
     reader, writer = Worker(), Worker()
     held = reader(y.acquire, HOST, READ, Policy.WAIT) if also_read else None
@@ -196,7 +196,7 @@ def test_arrays_that_wait_are_combined_in_any_order() -> None:
 
 
 def use_some(buffers: list[CoherentBuffer], plan: list[Any]) -> None:
-    """Add 1 to the buffers that each part of the plan names, asked for with or without waiting."""
+    """Add 1 to the buffers that each part of the plan selects, with or without blocking."""
     for chosen, waits in plan:
         tokens = [buffers[i].token((HOST, GPU)[i % 2], READ_WRITE, Policy.WAIT) for i in chosen]
         if waits:
@@ -211,7 +211,7 @@ def use_some(buffers: list[CoherentBuffer], plan: list[Any]) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_any_sets_in_any_order(seed: int) -> None:
-    """Groups of buffers, at random, on both sides, asked for with and without waiting."""
+    """Request random groups of buffers on both sides, with and without blocking."""
     rng = np.random.default_rng(seed)
     for _ in range(RUNS):
         buffers = [made(str(i), 1) for i in range(4)]
@@ -267,7 +267,7 @@ def test_a_group_may_use_one_buffer_twice() -> None:
 
 
 def test_members_of_a_group_pass_nobody_in_line() -> None:
-    """Else two groups could be in different order at two tables."""
+    """Otherwise two groups could wait in different orders for two buffers."""
     x = CoherentBuffer(8, "f8", BufferOptions(init=0.0, chunks=row_blocks(8, 1, 2)))
     low, high = AccessRequest(region=(0, 4)), AccessRequest(region=(4, 8))
     reader = Worker()
@@ -389,7 +389,7 @@ def test_what_is_asked_for_and_dropped_leaves_the_line_at_once() -> None:
 
 
 def test_what_is_asked_for_together_is_granted_under_all_locks() -> None:
-    """Else some other thread could be granted one of them meanwhile."""
+    """Otherwise another thread could get one of the accesses before the last one is granted."""
     buffers = [made(name) for name in "abc"]
     other, found = Worker(), list[bool]()
 
@@ -415,7 +415,7 @@ def test_an_interrupted_wait_leaves_the_line(monkeypatch: pytest.MonkeyPatch) ->
     held = other(x.acquire, HOST, READ_WRITE)
 
     class Interrupted:
-        """A lock that an interrupt keeps from being had once more."""
+        """A lock whose second acquisition raises `KeyboardInterrupt`."""
 
         taken = False
 

@@ -1,4 +1,4 @@
-"""Futures of the runtime where others expect their own: in coroutines and in thread pools."""
+"""Tests of futures of the run-time library in coroutines and in thread pools."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ pytestmark = pytest.mark.usefixtures("_emulated")
 
 
 def double(array: np.ndarray) -> float:
-    """Be a kernel."""
+    """Double the values of an array and return their sum."""
     array *= 2.0
     return float(array.sum())
 
 
 def fail(_: np.ndarray) -> float:
-    """Be a kernel that fails."""
+    """Raise an error, as a failing kernel does."""
     return 1 / 0
 
 

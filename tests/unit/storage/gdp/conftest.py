@@ -1,4 +1,4 @@
-"""The device of every test: emulated ones, the stand-in for GPUs, and a GPU if there is one."""
+"""Fixtures that run each test on emulated devices, the GPU stand-in and a GPU if available."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from storage_devices import DEVICES, device_in_place
 
 @pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Return the kind of device that `device="gpu"` means in this test."""
+    """Return the kind of device that `device="gpu"` selects in this test."""
     with device_in_place(request.param) as kind:
         yield kind
 
 
 @pytest.fixture
 def upload(device: str) -> Any:  # noqa: ARG001 - arrays belong to the device in force
-    """Return a function that makes a plain array of the device, as another library has them."""
+    """Return a function that creates a device array that is not a storage."""
 
     def make(values: Any) -> Any:
         values = np.asarray(values)
@@ -36,13 +36,13 @@ def upload(device: str) -> Any:  # noqa: ARG001 - arrays belong to the device in
 
 @pytest.fixture
 def download(device: str) -> Any:  # noqa: ARG001 - arrays belong to the device in force
-    """Return a function that copies an array of the device, or a kernel's view of one, back."""
+    """Return a function that copies a device array, or a kernel's view of it, to the host."""
     return lambda array: array.get() if hasattr(array, "get") else np.array(array)
 
 
 @pytest.fixture
 def kernel(device: str) -> Any:  # noqa: ARG001 - arrays belong to the device in force
-    """Return a function that writes to the device buffer as foreign code does, untracked."""
+    """Return a function that writes to the device buffer without a recorded access."""
 
     def write(storage: gt.Storage, value: float) -> None:
         memory = memory_of(device_space())

@@ -1,4 +1,4 @@
-"""Code that takes the address of a storage on a device finds earlier results there."""
+"""Tests of code that uses the device address of a storage: earlier results are complete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from psyclone_storage.storage.memory import queues
 
 @pytest.fixture(autouse=True, params=["late", "eager", "shuffled", "shuffled again"])
 def order(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Put devices in place whose queues work in an order."""
+    """Select emulated devices with the given execution order."""
     use_device("emulated", Emulation(order=request.param))
     yield request.param
     queues.finish_all()
@@ -24,7 +24,7 @@ def order(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def values_at(description: dict[str, Any]) -> list[float]:
-    """Return what the memory of an emulated device holds, without any question."""
+    """Return the memory contents of an emulated device, without a recorded access."""
     (extent,) = description["shape"]
     found = (ctypes.c_double * extent).from_address(description["data"][0])
     return np.ctypeslib.as_array(found).tolist()

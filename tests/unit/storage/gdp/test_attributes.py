@@ -1,4 +1,4 @@
-"""Attributes, types and the NumPy functions that are, and are not, there."""
+"""Tests of attributes, types, and supported and unsupported NumPy functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of a stencil call, through `bound`."""
+"""Tests of the rules for the arguments of a stencil call, with `bound`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from storage_devices import device_in_place
 
 
 class Logged:
-    """Describes an array and writes down which of its functions are called."""
+    """An object with the data interface that records which of its functions are called."""
 
     def __init__(self, name: str, log: list[str], array: Any, device: str | None = None) -> None:
         self.array = array

@@ -1,4 +1,4 @@
-"""The creation functions: what they make, and of what."""
+"""Tests of the functions that create storages."""
 
 from __future__ import annotations
 

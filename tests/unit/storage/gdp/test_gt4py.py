@@ -1,4 +1,4 @@
-"""Today's GT4Py from PyPI takes our storages unchanged."""
+"""Tests that the current GT4Py from PyPI accepts storages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading and writing elements: keys, views, and the side that is written."""
+"""Tests of indexing: keys, views, and the side that is written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SIDES = pytest.mark.parametrize(
 
 
 def on_host(found: Any) -> Any:
-    """Return what indexing gave as an array of the host, wherever it is."""
+    """Return the result of indexing as a host array."""
     if isinstance(found, gt.GPUStorage):
         found = found.to_cupy()
     return found.get() if hasattr(found, "get") else np.asarray(found)
@@ -199,7 +199,7 @@ def test_overlapping_views_are_copied_as_if_they_did_not() -> None:
 
 
 class Asked:
-    """Offers a buffer of the device through the data interface, and counts the questions."""
+    """An object with the data interface that counts the calls of `acquire`."""
 
     def __init__(self, array: Any, device: str | None = "gpu") -> None:
         self.array = array

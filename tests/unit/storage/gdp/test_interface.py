@@ -1,4 +1,4 @@
-"""`__gt_data_interface__`: what our storages offer, and what is taken from others."""
+"""Tests of `__gt_data_interface__`, of storages and of other objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ARRAY = np.arange(24.0).reshape(2, 3, 4)
 
 
 class Foreign:
-    """Describes its data in the words of GDP-3."""
+    """An object that describes its data with the interface of GDP-3."""
 
     def __init__(self, interface: dict[Any, Any], owner: Any = ARRAY) -> None:
         self.__gt_data_interface__ = interface

@@ -1,4 +1,4 @@
-"""What is refused says of which storage, how large, and what to do instead."""
+"""Tests that errors name the storage, its size and an alternative."""
 
 from __future__ import annotations
 

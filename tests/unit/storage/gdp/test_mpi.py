@@ -1,4 +1,4 @@
-"""Messages of mpi4py and storages whose values are on a device."""
+"""Tests of mpi4py messages with storages whose values are on a device."""
 
 from __future__ import annotations
 

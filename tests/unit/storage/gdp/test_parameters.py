@@ -1,4 +1,4 @@
-"""The common keywords: their values, their defaults, and who overrides whom."""
+"""Tests of the common keywords: values, defaults and precedence."""
 
 from __future__ import annotations
 

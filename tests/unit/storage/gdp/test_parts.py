@@ -1,4 +1,4 @@
-"""Storages that are cut in chunks: strips move, never the field, and nothing gets lost."""
+"""Tests of storages with chunks: only the affected chunks are copied, and no value is lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("device")
 
 
 def field(shape: tuple[int, int] = (ROWS, COLUMNS), **words: Any) -> Any:
-    """Return a field in three chunks, rows 0, 1 to 10 and 11, current on the device only."""
+    """Return a field with 3 chunks (rows 0, 1 to 10, 11) that is current on the device only."""
     values = np.arange(ROWS * COLUMNS, dtype=float).reshape(shape)
     made = gt.storage(values, device="gpu", chunks=(1, ROWS - 2, 1), **words)
     with made.access("gpu", "rw") as array:
@@ -30,12 +30,12 @@ def field(shape: tuple[int, int] = (ROWS, COLUMNS), **words: Any) -> Any:
 
 
 def on_host(array: Any) -> Any:
-    """Return an array that a kernel gets as one of the host."""
+    """Return a kernel argument as a host array."""
     return array.get() if hasattr(array, "get") else array
 
 
 def moved(made: Any) -> tuple[int, int]:
-    """Return the bytes that went to the device and back since the last look."""
+    """Return the bytes copied to the device and back since the last call."""
     stats = made.buffer.stats
     found = stats.of(UP).nbytes, stats.of(DOWN).nbytes
     stats.reset()
@@ -235,7 +235,7 @@ def test_what_is_current_on_the_device_in_part_is_written_back() -> None:
 
 @pytest.mark.spec("GDP-112", "GDP-113")
 def test_force_takes_what_a_side_held_and_leaves_what_it_never_had() -> None:
-    """Chunk 0 is newer on the host, chunk 1 on the device, chunk 2 was never on the device."""
+    """Chunk 0 is newer on the host, chunk 1 on the device; chunk 2 was never on the device."""
     made = gt.storage(np.ones((ROWS, COLUMNS)), device="gpu", chunks=(1, ROWS - 2, 1))
     with made[:-1].access("gpu", "rw") as array:
         array[...] += 1.0

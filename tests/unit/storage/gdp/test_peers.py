@@ -1,4 +1,4 @@
-"""What comes from the peers: delayed memory, stacks, callbacks, wrappers, several faces."""
+"""Tests of features of related libraries: delayed allocation, stacks, callbacks and wrappers."""
 
 from __future__ import annotations
 

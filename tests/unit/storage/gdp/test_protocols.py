@@ -1,4 +1,4 @@
-"""DLPack in both directions, the buffer protocol, and other libraries' eyes."""
+"""Tests of DLPack in both directions, the buffer protocol, and use by other libraries."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_stream_makes_no_sense_on_the_host() -> None:
 
 def test_dlpack_comes_in() -> None:
     class Capsule:
-        """Offers an array through DLPack and nothing else."""
+        """An object that provides its array through DLPack only."""
 
         def __init__(self, array: Any) -> None:
             self.array = array

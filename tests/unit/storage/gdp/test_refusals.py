@@ -1,4 +1,4 @@
-"""Rejected operations change nothing; after a failure, data are unusable until overwritten."""
+"""Tests that rejected operations change nothing, and that data of failed writes are unusable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVERYWHERE: list[dict[str, Any]] = [
 
 
 def filled(dtype: str = "i4", **where: Any) -> Any:
-    """Return a storage whose values 1, 2, 3, 4 are current on its device only, if it has one."""
+    """Return a storage with the values 1, 2, 3, 4, current on its device only, if it has one."""
     made = gt.storage(np.arange(1, 5), dtype=dtype, **where)
     if where.get("device") and where.get("managed", "gt4py") == "gt4py":
         with made.access("gpu", "rw"):
@@ -364,7 +364,7 @@ def test_a_view_keeps_its_values_where_a_conversion_raises() -> None:
 def test_values_of_a_storage_are_held_while_they_are_converted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Nobody else writes to them then."""
+    """No other thread can write to the source during the conversion."""
     source, target = gt.ones((3,), device="gpu"), gt.zeros((3,), dtype="i4", device="gpu")
     held: list[int] = []
 

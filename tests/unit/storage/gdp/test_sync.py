@@ -1,4 +1,4 @@
-"""Keeping two sides in step: the state, the verbs, and what counts as a write."""
+"""Tests of synchronization between host and device: state, calls, and what counts as a write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data interface of xarray's `DataArray`."""
+"""Tests of the data interface of xarray's `DataArray`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(find_spec("xarray") is None, reason="xarray is n
 
 
 def xr() -> Any:
-    """Return xarray, which is imported where it is used: it takes a second."""
+    """Return xarray, which is imported here because the import takes a second."""
     return import_module("xarray")
 
 
@@ -79,7 +79,7 @@ def test_a_storage_inside_answers_itself() -> None:
 
 
 class Named:
-    """An array with a data interface that names its dims, as xarray can hold one."""
+    """An array whose data interface names its dimensions, as content of an xarray object."""
 
     def __init__(self, dims: Any) -> None:
         self.array = np.zeros((2, 3))

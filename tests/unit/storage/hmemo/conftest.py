@@ -1,4 +1,4 @@
-"""Every test of HMemo runs on all kinds of devices."""
+"""Fixtures for the tests of HMemo, which run on all kinds of devices."""
 
 from __future__ import annotations
 

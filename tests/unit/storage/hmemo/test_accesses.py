@@ -1,4 +1,4 @@
-"""Accesses to an `HArray`: what they bring, what they forbid, when they end."""
+"""Tests of accesses to an `HArray`: transfers, conflicts and release."""
 
 from __future__ import annotations
 

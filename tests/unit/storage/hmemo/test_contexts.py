@@ -1,4 +1,4 @@
-"""Contexts and memories under the names of HMemo."""
+"""Tests of contexts and memories in the HMemo API."""
 
 from __future__ import annotations
 

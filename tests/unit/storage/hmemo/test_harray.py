@@ -1,4 +1,4 @@
-"""The state of an `HArray`: constructors, the table of incarnations, size and memory."""
+"""Tests of `HArray`: constructors, the table of incarnations, size and memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RECORD = np.dtype([("cell", "i4"), ("height", "f8")])
 
 
 def table(array: _HArray) -> dict[str, tuple[int, bool]]:
-    """Return the table of the document: where, how many bytes, valid."""
+    """Return the capacity in bytes and the valid flag of each incarnation by memory space."""
     return {d.memory.space.tag: (d.capacity, d.valid) for d in array.incarnations()}
 
 

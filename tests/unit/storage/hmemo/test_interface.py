@@ -1,4 +1,4 @@
-"""Heterogeneous arrays and their accesses as arguments of a stencil call."""
+"""Tests of HMemo arrays and accesses as arguments of a stencil call."""
 
 from __future__ import annotations
 

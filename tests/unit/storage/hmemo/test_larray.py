@@ -1,4 +1,4 @@
-"""Elements and arithmetic of `LArray`."""
+"""Tests of elements and arithmetic of `LArray`."""
 
 from __future__ import annotations
 

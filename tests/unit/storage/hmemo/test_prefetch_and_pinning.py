@@ -1,4 +1,4 @@
-"""Asynchronous transfers, page-locked memory and zero copy under the names of HMemo."""
+"""Tests of asynchronous transfers, page-locked memory and zero copy in the HMemo API."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from storage_threads import PATIENCE, wait_until
 
 @pytest.fixture
 def blocked(cuda: Context) -> Callable[[], None]:
-    """Keep the device busy, so that nothing arrives there; return what lets it go on."""
+    """Block the device, so that transfers remain pending; return a function that unblocks it."""
     busy, gate = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -39,7 +39,7 @@ def blocked(cuda: Context) -> Callable[[], None]:
 
 
 def when_in_use(array: HArray, action: Callable[[], None]) -> threading.Thread:
-    """Call `action` as soon as an access holds `array`; return the thread that does it."""
+    """Start and return a thread that calls `action` as soon as an access to `array` is open."""
 
     def watch() -> None:
         wait_until(lambda: array.buffer.table.holders)
@@ -117,7 +117,7 @@ def test_a_prefetch_runs_on_the_queue_of_the_device(pinned: bool, cuda: Context)
 
 
 def host_memory_of(array: HArray) -> object:
-    """Return the memory of the host incarnation after a first use on the host."""
+    """Return the memory of the host incarnation after a first write on the host."""
     with HostWriteOnlyAccess(array, 8) as access:
         access.get()[:] = 1.0
     (memory,) = [d.memory for d in array.incarnations() if d.memory.space.host_accessible]

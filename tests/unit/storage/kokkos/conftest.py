@@ -1,4 +1,4 @@
-"""Two emulated devices for every test of views; `device` runs a test on a real GPU as well."""
+"""Fixtures for the tests of views: two emulated devices; `device` also selects a GPU."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def _emulated() -> Iterator[None]:
 
 @pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest, _emulated: None) -> Iterator[str]:
-    """Run the test on all kinds of devices."""
+    """Run a test on all kinds of devices."""
     with device_in_place(request.param) as kind:
         yield kind

@@ -1,4 +1,4 @@
-"""Functors on devices, in all orders of the device queues: host values and types of indices."""
+"""Tests of functors on devices in each execution order: host values and index types."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ORDERS = ["late", "eager", "shuffled", "shuffled again", ""]
 
 @pytest.fixture(autouse=True, params=["late"])
 def order(request: pytest.FixtureRequest, _emulated: None) -> str:
-    """Put devices in place whose queues work in an order."""
+    """Select emulated devices with the given execution order."""
     use_device("emulated", Emulation(order=request.param))
     return request.param
 

@@ -1,4 +1,4 @@
-"""Dual views: two sides of one buffer, with and without calls of modify and sync."""
+"""Tests of dual views, with and without calls of modify and sync."""
 
 from __future__ import annotations
 

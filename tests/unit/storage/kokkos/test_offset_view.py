@@ -1,4 +1,4 @@
-"""Offset views: indices that begin anywhere."""
+"""Tests of offset views, whose indices start at any number."""
 
 from __future__ import annotations
 

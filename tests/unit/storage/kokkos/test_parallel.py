@@ -1,4 +1,4 @@
-"""`parallel_for`, `parallel_reduce` and `ScatterView`, on the host and on devices."""
+"""Tests of `parallel_for`, `parallel_reduce` and `ScatterView` on the host and on devices."""
 
 # ruff: noqa: ARG005 - functors need not use their indices
 
@@ -66,7 +66,7 @@ def filled(place: Any, numbers: Any, kind: str = "double") -> View:
 
 
 def the_page_of_views(place: Any, mark: Any, n0: int, n1: int) -> View:
-    """Run the example program of the page of `View`, line by line, at `place`."""
+    """Execute the example program of the manual page of `View` at `place`."""
     space = place.memory_space
     a = View["double*", space]("A", n0)
     b = View["double*", space]("B", n1)
@@ -146,7 +146,7 @@ def test_an_increment_and_a_copy_of_a_number_are_those_of_numbers(place: Any, ma
 @both_places
 @both_ways
 def test_a_functor_that_branches_runs_for_each_index_once(place: Any, mark: Any) -> None:
-    """What it wrote before it asked is taken back before it runs again."""
+    """Writes before a branch are undone before the functor is executed again."""
     a = filled(place, [1.0, 2.0, 3.0, 4.0])
     counts = View["int", place.memory_space, Atomic]("n")
 

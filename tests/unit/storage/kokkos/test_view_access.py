@@ -1,4 +1,4 @@
-"""Element access: how many indices, in which range, from where."""
+"""Tests of element access: number, range and origin of indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The assignment rules, as a table of types and extents, and the examples of the View page."""
+"""Tests of the assignment rules of types and extents, and of the examples of the View page."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ TABLE = [
 
 
 def outcome(target: Any, source: View) -> str:
-    """Try the assignment in the three ways that there are, which must agree."""
+    """Return the result of an assignment; its three forms must agree."""
     for assign in (target, target().assign):
         try:
             result = assign(source) or target(source)
@@ -161,7 +161,7 @@ def test_assignment_gives_up_the_memory_before() -> None:
 
 def test_a_custom_layout_agrees_with_itself_only() -> None:
     class Reversed(LayoutRight):
-        """Be another class of layouts."""
+        """A layout class that differs from `LayoutRight`."""
 
     source = View["int**", Reversed]("a", 2, 3)
     assert outcome(View["int**", Reversed], source) == OK

@@ -1,4 +1,4 @@
-"""Constructors: where the memory comes from, and what is refused."""
+"""Tests of view constructors: sources of memory, and errors."""
 
 from __future__ import annotations
 

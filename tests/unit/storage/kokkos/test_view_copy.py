@@ -1,4 +1,4 @@
-"""Mirrors, `deep_copy`, `resize` and `realloc`, between all spaces and layouts."""
+"""Tests of mirrors, `deep_copy`, `resize` and `realloc` for all spaces and layouts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ VALUES = np.arange(12.0).reshape(3, 4)
 
 
 def made(layout: Any, space: Any) -> View:
-    """Return a view of 3 x 4; the strided one has gaps."""
+    """Return a view with 3 x 4 elements; the one with strides has gaps."""
     if layout is LayoutStride:
         return View["double**", LayoutStride, space]("s", LayoutStride((3, 4), (2, 9)))
     return View["double**", layout, space]("r", 3, 4)

@@ -1,4 +1,4 @@
-"""The example program of the View page: c(i, j) = a(i) * b(j)."""
+"""Tests of the example program of the View page: c(i, j) = a(i) * b(j)."""
 
 from __future__ import annotations
 

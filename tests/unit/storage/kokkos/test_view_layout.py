@@ -1,4 +1,4 @@
-"""Layouts: strides, spans, sizes, and layouts of one's own."""
+"""Tests of layouts: strides, spans, sizes and user-defined layouts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from psyclone_storage.storage.kokkos.view_layout import same_places
 
 
 class Tiled:
-    """Lay a matrix out in tiles of 2 x 2, one after the other."""
+    """A layout that stores a matrix in tiles of 2 x 2."""
 
     is_regular: ClassVar[bool] = True
 

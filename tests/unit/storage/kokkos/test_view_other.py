@@ -1,4 +1,4 @@
-"""Reference counts, labels, pointers, equality; parts of views; protocols."""
+"""Tests of reference counts, labels, pointers, equality, subviews and protocols."""
 
 from __future__ import annotations
 

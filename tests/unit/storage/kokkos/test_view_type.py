@@ -1,4 +1,4 @@
-"""View types: data types read, arguments in order, and all that a type knows without extents."""
+"""Tests of view types: data types, argument order, and properties that need no extents."""
 
 from __future__ import annotations
 
