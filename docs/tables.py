@@ -97,6 +97,7 @@ def parts() -> dict[str, str]:
         "script-views": _script_views(),
         "script-names": _script_names(),
         "file-names": _codes_of(sorted({*NODES_OF_FILES, *SYMBOLS_OF_FILES})),
+        "file-transformations": _file_transformations(),
         "psyclone-missing": _codes_of(sorted(_missing())),
         "sections": "\n".join(f"1. {item.value}" for item in SetupSection if item.value),
     }
@@ -333,6 +334,28 @@ def _psyclone_transformations() -> str:
     )
 
 
+def _file_transformations() -> str:
+    """Return PSyclone's transformations, and whether they accept nodes of files."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for name, kind in TRANSFORMATIONS.items():
+        on_files = hasattr(kind, "_on_file")
+        said = " ".join((inspect.getdoc(kind) or "").split("\n\n", maxsplit=1)[0].split())
+        if on_files:
+            rows.setdefault(("files", said), []).append(name)
+        elif name in _missing():
+            rows.setdefault(("unsupported", ""), []).append(name)
+        else:
+            rows.setdefault(("LFRic and GOcean only", ""), []).append(name)
+    order = ("files", "LFRic and GOcean only", "unsupported")
+    return _table(
+        ("PSyclone", "Accepted nodes", "Effect"),
+        (
+            (_codes_of(names), place, said)
+            for (place, said), names in sorted(rows.items(), key=lambda one: order.index(one[0][0]))
+        ),
+    )
+
+
 def _script_views() -> str:
     """Return each class of nodes and views with its base class, description and own members."""
     shown = {getattr(scripting, name): name for name in scripting.__all__ if name != "Construct"}
@@ -377,7 +400,11 @@ def _script_names() -> str:
 
 def _missing() -> list[str]:
     """Return the names that can be imported and are refused where they are applied."""
-    return [name for name, kind in TRANSFORMATIONS.items() if issubclass(kind, Unsupported)]
+    return [
+        name
+        for name, kind in TRANSFORMATIONS.items()
+        if issubclass(kind, Unsupported) and not hasattr(kind, "_on_file")
+    ]
 
 
 def _steps_of(kind: type[Transformation]) -> list[str]:

@@ -53,7 +53,7 @@ class Functions(Protocol):
 
     @property
     def functions(self) -> tuple[Any, ...]:
-        """Return the functions, in order."""
+        """Return the functions; generated code selects one by its position."""
 
     @property
     def places(self) -> tuple[tuple[int, ...] | None, ...]:

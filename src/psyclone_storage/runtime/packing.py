@@ -245,7 +245,7 @@ class _StripLaunch:
 
 
 class _StripLibrary(KernelLibrary):
-    """The library of kernels, launched with a thread for each word."""
+    """The kernels for strips on a GPU; each thread moves one word."""
 
     def launches(self, kernel: Any, types: str, *launch: Any) -> Callable[..., None]:
         """Return a function that launches a kernel on a GPU."""

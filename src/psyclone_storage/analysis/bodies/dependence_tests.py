@@ -36,10 +36,11 @@ _FIRST, _SECOND = "#1", "#2"
 
 @dataclass(frozen=True, slots=True)
 class IterationOrder:
-    """The assumption that `second` executes the second access in a later iteration.
+    """The assumption that one access is executed in a later iteration than another one.
 
-    That is, later than the iteration of `first` with the first access; with `earlier`, the reverse.
-    The loops are the same one, or two with equal bounds and steps.
+    `first` and `second` are the loops around the first and the second access: the same loop, or two
+    loops with equal bounds and steps. The second access is the later one, or with `earlier` the
+    first one.
     """
 
     first: FlowNode

@@ -173,7 +173,7 @@ class CodeFootprint:
             yield element_reason(loop, *((first, second) if first.writes else (second, first)))
 
     def _is_reduced(self, variable: Variable) -> bool:
-        """Return whether the loop reduces a variable independently of the order."""
+        """Return whether the loop only reduces a variable, in any order of the terms."""
         items = self.flow.items_in(self.loop)
         own = [item for item in items if item.path.root == variable[0]]
         found = reduction_of(variable, own, self.flow)
@@ -196,7 +196,7 @@ def _text(nest: CodeFootprint) -> str:
 
 
 def _looks_ahead(first: FlowNode, second: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
-    """Yield arrays whose elements the second loop would access before the first one."""
+    """Yield arrays with elements that, once fused, the second loop accesses before the first."""
     written = loop_variant(first, flow) | loop_variant(second, flow)
     tests = DependenceTests(flow, first, written)
     ahead = (IterationOrder(first, second, earlier=True),)

@@ -192,7 +192,10 @@ def _can_be_tested(key: str, flow: Flow) -> bool:
 
 
 def _comparison(tested: tuple[Polynomial, ...]) -> ex.Expr:
-    """Return the comparison for nonnegative polynomials, or for zero if two are opposite."""
+    """Return the condition that the polynomial `tested[0]` is nonnegative.
+
+    With a second polynomial, which is its negative, the condition is that both are zero.
+    """
     terms: tuple[list[ex.Expr], list[ex.Expr]] = ([], [])
     for names, factor in sorted(tested[0].factors.items()):
         parts: list[ex.Expr] = [ex.Name(one) for one in names]

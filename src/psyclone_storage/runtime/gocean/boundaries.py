@@ -156,7 +156,7 @@ class _Side:
         return self.reached[0] <= index <= self.reached[1]
 
     def across(self, part: slice) -> Slices:
-        """Return the index of points at `part` in this direction, and of all in the other."""
+        """Return the index for `part` in this direction and for all points in the other."""
         return (part, slice(None)) if self.axis == 0 else (slice(None), part)
 
 

@@ -112,7 +112,7 @@ class CompiledRoutine(BoundRoutine):
 
     @property
     def functions(self) -> tuple[Any, ...]:
-        """The functions, in order."""
+        """The functions; generated code selects one by its position."""
         return self._functions
 
 

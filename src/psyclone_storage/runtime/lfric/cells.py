@@ -187,30 +187,40 @@ class MeshCells:
     """
 
     nlayers = Known[int]("The number of layers.")
-    ncells_2d = Known[int]("The number of columns of this rank, those of the halo included.")
-    ncells_2d_with_ghost = Known[int]("The number of columns that this rank knows of.")
-    ncells_global = Known[int]("The number of columns of all ranks.")
-    halo_depth = Known[int]("How deep the halo is.")
-    inner_depth = Known[int]("How many depths of inner cells are told apart.")
+    ncells_2d = Known[int]("The number of columns on this rank, including the halo.")
+    ncells_2d_with_ghost = Known[int](
+        "The number of columns on this rank, including halo and ghost cells."
+    )
+    ncells_global = Known[int]("The number of columns on all ranks.")
+    halo_depth = Known[int]("The depth of the halo.")
+    inner_depth = Known[int]("The largest depth of inner cells.")
     last_edge_cell = Known[int]("The last cell that this rank owns.")
     ncolours = Known[int]("The number of colours of cells.")
     ntilecolours = Known[int]("The number of colours of tiles.")
-    colour_map = Known[Array]("The cells of the colours, (colour, place).")
-    tile_map = Known[Array]("The cells of the tiles, (colour, tile, place).")
-    adjacent_face = Known[Array]("Which side of the neighbour each side is, (side, cell), or -1.")
-    cell_next = Known[Array]("The cell beyond each side, (side, cell), or 0.")
-    global_cell_ids = Known[Array]("The number of each cell over all ranks, from 1.")
+    colour_map = Known[Array]("The cells of each colour, (colour, place).")
+    tile_map = Known[Array]("The cells of each tile, (colour, tile, place).")
+    adjacent_face = Known[Array](
+        "The face of the neighbour at each side, (side, cell); -1 without one."
+    )
+    cell_next = Known[Array]("The neighbour at each side, (side, cell); 0 without one.")
+    global_cell_ids = Known[Array]("The global number of each cell, counted from 1.")
     cell_owners = Known[Array]("The rank that owns each cell.")
-    eta = Known[Array]("The levels, scaled to 0 at the bottom and 1 at the top.")
-    last_inner_cells_of_colours = Known[Array]("The last inner places, (colour, depth).")
-    last_edge_cells_of_colours = Known[Array]("The last owned place of each colour.")
-    last_halo_cells_of_colours = Known[Array]("The last places in the halo, (colour, depth).")
-    last_inner_tiles_of_colours = Known[Array]("The last inner tiles, (colour, depth).")
+    eta = Known[Array]("The heights of levels, scaled to 0 at the bottom and 1 at the top.")
+    last_inner_cells_of_colours = Known[Array]("The place of the last inner cell, (colour, depth).")
+    last_edge_cells_of_colours = Known[Array]("The place of the last owned cell of each colour.")
+    last_halo_cells_of_colours = Known[Array]("The place of the last halo cell, (colour, depth).")
+    last_inner_tiles_of_colours = Known[Array]("The last tile with an inner cell, (colour, depth).")
     last_edge_tiles_of_colours = Known[Array]("The last tile of each colour with an owned cell.")
-    last_halo_tiles_of_colours = Known[Array]("The last tiles in the halo, (colour, depth).")
-    last_inner_cells_of_tiles = Known[Array]("The last inner places, (colour, tile, depth).")
-    last_edge_cells_of_tiles = Known[Array]("The last owned places, (colour, tile).")
-    last_halo_cells_of_tiles = Known[Array]("The last places in the halo, (colour, tile, depth).")
+    last_halo_tiles_of_colours = Known[Array](
+        "The last tile with cells up to a halo depth, (colour, depth)."
+    )
+    last_inner_cells_of_tiles = Known[Array](
+        "The place of the last inner cell, (colour, tile, depth)."
+    )
+    last_edge_cells_of_tiles = Known[Array]("The place of the last owned cell, (colour, tile).")
+    last_halo_cells_of_tiles = Known[Array](
+        "The place of the last halo cell, (colour, tile, depth)."
+    )
 
     def __init__(  # noqa: PLR0913 - what a mesh is made of
         self,

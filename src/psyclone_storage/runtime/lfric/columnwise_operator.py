@@ -59,19 +59,23 @@ class ColumnwiseOperator(Matrices):
         TypeError: an argument is not a function space, or `band` is not four integers.
     """
 
-    alpha = Known[int]("How fast the band goes along a row of the matrix.")
-    beta = Known[int]("How fast the band goes down a column of the matrix.")
-    gamma_m = Known[int]("How far the band reaches to one side.")
-    gamma_p = Known[int]("How far the band reaches to the other side.")
-    bandwidth = Known[int]("The most entries of a row that can differ from zero.")
+    alpha = Known[int]("The factor of the row number in the inequality of the band.")
+    beta = Known[int]("The factor of the column number in the inequality of the band.")
+    gamma_m = Known[int]("The lower bound in the inequality of the band, with opposite sign.")
+    gamma_p = Known[int]("The upper bound in the inequality of the band.")
+    bandwidth = Known[int]("The maximum number of entries of a row in the band.")
     nrow = Known[int]("The number of dofs of `to_space` in a column.")
     ncol = Known[int]("The number of dofs of `from_space` in a column.")
     banded_dofmap_to = Known[Array]("The row of each dof of `to_space`, (dof of cell, layer).")
     banded_dofmap_from = Known[Array](
         "The column of each dof of `from_space`, (dof of cell, layer)."
     )
-    indirection_dofmap_to = Known[Array]("Where the dof of each row is above the first dof.")
-    indirection_dofmap_from = Known[Array]("Where the dof of each column is above the first dof.")
+    indirection_dofmap_to = Known[Array](
+        "The index of the dof of each row in a column of dofs, from 1."
+    )
+    indirection_dofmap_from = Known[Array](
+        "The index of the dof of each matrix column in a column of dofs, from 1."
+    )
 
     # pylint: disable-next=super-init-not-called  # what it makes is made with the band
     def __init__(

@@ -106,7 +106,7 @@ class MeshRoutine(BoundRoutine):
 
     @property
     def functions(self) -> tuple[Any, ...]:
-        """The functions, in order."""
+        """The functions; generated code selects one by its position."""
         return self._functions
 
 

@@ -49,19 +49,23 @@ class FunctionSpace:
     """
 
     ndf = Known[int]("The number of dofs of a cell.")
-    undf = Known[int]("The number of values of this rank.")
-    ndof_global = Known[int]("The number of values of all ranks.")
-    ndof_interior = Known[int]("The number of dofs of a cell that cells above do not share.")
-    dim_space = Known[int]("The size of a value of the basis.")
-    dim_space_diff = Known[int]("The size of a value of the differentiated basis.")
+    undf = Known[int]("The number of values on this rank.")
+    ndof_global = Known[int]("The number of values on all ranks.")
+    ndof_interior = Known[int](
+        "The number of dofs of a cell that are not shared with cells above or below."
+    )
+    dim_space = Known[int]("The number of components of a basis function.")
+    dim_space_diff = Known[int]("The number of components of a differentiated basis function.")
     last_dof_owned = Known[int]("The last dof that this rank owns.")
     last_dof_annexed = Known[int]("The last dof of an owned cell.")
     dofmap = Known[Array]("The dofs at the bottom of each column, (dof, cell).")
-    boundary_dofs = Known[Array]("0 for dofs at the bottom, (dof, 1), or the top, (dof, 2).")
-    nodes = Known[Array]("The places of the dofs in the reference cell, (3, dof).")
+    boundary_dofs = Known[Array](
+        "0 for dofs on the bottom (dof, 1) or on the top (dof, 2), otherwise 1."
+    )
+    nodes = Known[Array]("The positions of the dofs in the reference cell, (3, dof).")
     levels = Known[Array]("The heights at which a column has dofs, in layers.")
-    entity_dofs = Known[Array]("The label of what each dof of a cell belongs to.")
-    global_dof_ids = Known[Array]("The number of each dof over all ranks, from 0.")
+    entity_dofs = Known[Array]("The label of the entity to which each dof of a cell belongs.")
+    global_dof_ids = Known[Array]("The global number of each dof, counted from 0.")
 
     def __init__(
         self, mesh: MeshCells, name: str, order: tuple[int, int], ndata: int, ndata_first: bool

@@ -102,7 +102,7 @@ class Statement(LiveNode):
         self._children = None
 
     def is_unseen(self, line: un.Line) -> bool:
-        """Return whether the children do not exist yet; if so, adopt `line`."""
+        """Set the cached statement unless the children exist; return whether they do not."""
         if self._children is None:
             self.source = self.cached_line = line
         return self._children is None

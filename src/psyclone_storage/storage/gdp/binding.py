@@ -96,7 +96,7 @@ class OpenArguments(dict[str, Any]):
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle a plain dictionary."""
+        """Return the state for a copy or a pickle; both result in a plain dictionary."""
         return dict, (dict(self),)
 
     def _halo(self, name: str) -> tuple[tuple[int, int], ...]:

@@ -1,4 +1,4 @@
-"""Element reads that NumPy alone cannot perform."""
+"""Reads of the elements of a storage with a buffer, and its reconstruction from a pickle."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ class Readable(Protocol):
 
 
 def read(storage: Readable, backing: Backing, key: Any) -> Any:
-    """Return the element or the values that `key` selects, read on the host if it has a buffer."""
+    """Return the element or the values that `key` selects.
+
+    They are read on the host if there is a host buffer, else on the device.
+    """
     space = backing.host or backing.device
     assert space is not None
     assert backing.buffer is not None

@@ -36,7 +36,8 @@ def is_here() -> bool:
 def takes_devices() -> bool:
     """Return whether the MPI library of this process accepts device addresses.
 
-    Raises `ValueError` if the environment variable has another value.
+    Raises `ValueError` if the environment variable `PSYCLONE_STORAGE_GPU_MPI` is neither `0` nor
+    `1`.
     """
     told = os.environ.get(VARIABLE, "")
     if told not in ("", "0", "1"):

@@ -305,7 +305,7 @@ def _shown(view_type: ViewType, arguments: tuple[Any, ...]) -> DualViewParts | N
 
 
 def _joined(view_type: ViewType, arguments: tuple[Any, ...]) -> DualViewParts | None:
-    """Return the elements of a dual view on an existing view, storage or buffer."""
+    """Return the parts of a dual view that shares the buffer of a view, a storage or a buffer."""
     source = arguments[0]
     at_home = (
         view_type.at_space(source.type.memory_space) if isinstance(source, View) else view_type

@@ -111,7 +111,7 @@ class RunningFunctor:
     __slots__ = ("space", "shape", "_undo")
 
     def __init__(self, space: MemorySpace) -> None:
-        """Run in `space`, one index at a time."""
+        """Start in `space`, with calls for one index at a time."""
         self.space = space
         self.shape: tuple[int, ...] | None = None
         self._undo: list[tuple[FunctorMemory, Any, Any]] = []

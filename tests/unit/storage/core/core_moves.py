@@ -95,7 +95,7 @@ class Play:
         token = buffer.acquire(*given[:count], **named)
         self.tokens.append(token)
         if token.mode is AccessMode.WRITE_ONLY:
-            token.kernel_array[...] = 7.0  # as it promises; memory differs from run to run
+            token.kernel_array[...] = 7.0  # otherwise undefined, and different in each run
         return token.describe()
 
     def release(self) -> Any:
@@ -150,7 +150,7 @@ class Play:
         with block as arrays:
             work = partial(added, [arrays[name] for name in block._writes], 0.5 if fails else 1.0)
             block.start(work, tuple(chain(*block.uses())))
-        if fails:  # when the next use learns of it is a matter of time, else
+        if fails:  # otherwise the time of the error would vary
             queues.finish_all()
         return {name: array.shape for name, array in arrays.items()}
 

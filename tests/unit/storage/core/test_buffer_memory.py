@@ -271,7 +271,7 @@ def _is_locked(lock: Any) -> bool:
 def test_what_was_never_at_a_place_is_not_whole_there() -> None:
     use_device("emulated")
     buffer = CoherentBuffer(3)
-    assert buffer.replicas.is_whole(device_space())  # of no values, none is missing
+    assert buffer.replicas.is_whole(device_space())  # there are no values that could be missing
     buffer.touch("host")
     assert buffer.replicas.is_whole(host_space())
     assert not buffer.replicas.is_whole(device_space())

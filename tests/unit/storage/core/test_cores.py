@@ -128,7 +128,7 @@ print("ended")
 
 @pytest.mark.parametrize("core", ["python", pytest.param("compiled", marks=pytest.mark.compiled)])
 def test_threads_lose_nothing(core: str) -> None:
-    # A block that several threads enter at once is refused or not, but it breaks nothing.
+    # A block that several threads enter at once may raise an error, but stays consistent.
     run = started(core, "-c", THREADS)
     assert run.returncode == 0, run.stderr
 
@@ -177,9 +177,9 @@ def test_memory_is_flat(name: str) -> None:
     for _ in range(5000):
         move()
     gc.collect()
-    # Of buffers that are gone, a thousand weak references may be there still.
+    # Up to a thousand weak references to destroyed buffers may still exist.
     assert abs(len(gc.get_objects()) - objects) < 2500
-    # From 3.12 on the interpreter does not count how often it uses None.
+    # Since Python 3.12, None is immortal and its references are not counted.
     assert sys.version_info >= (3, 12) or abs(sys.getrefcount(None) - none) < 100
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - pages < 2000
 

@@ -16,7 +16,7 @@ from psyclone_storage.storage.core.lifetime import DroppedAccesses
 
 def test_who_wants_the_ends_of_accesses_makes_the_calls_himself() -> None:
     dropped = DroppedAccesses()
-    dropped._thread = threading.current_thread()  # so that no other is at it
+    dropped._thread = threading.current_thread()  # no background thread starts
     calls: list[threading.Thread] = []
     for _ in range(2):
         dropped.note(lambda: calls.append(threading.current_thread()))

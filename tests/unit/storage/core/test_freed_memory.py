@@ -38,7 +38,7 @@ class DelayedEvent:
     def done(self) -> bool:
         if self.left:
             self.left -= 1
-        time.sleep(0)  # where another thread may go on
+        time.sleep(0)  # let other threads run
         return not self.left
 
 

@@ -126,7 +126,7 @@ def test_parts_that_end_together_end_the_whole_once(slow: int) -> None:
     work, is_at_work, ends = stopping(called, "of the whole")
     whole.then(work)
     whole.then(lambda _: called.append("behind"))
-    # One part is done, but has not told the whole yet when the other one ends.
+    # One part has completed, but not yet called back, when the other part completes.
     one = in_thread(lambda: parts[slow].set_result(None))
     assert is_there.wait(PATIENCE)
     other = in_thread(lambda: parts[1 - slow].set_result(None))

@@ -240,7 +240,7 @@ def a_change_of_size() -> tuple[list[CoherentBuffer], Callable[[], Any]]:
         try:
             buffer.resize(2 * buffer.size)
         except BaseException:
-            # What handles the interrupt may use the buffer.
+            # The handler of the interrupt may use the buffer.
             assert buffer.table.lock.acquire(blocking=False)
             buffer.table.lock.release()
             raise
@@ -279,7 +279,7 @@ def test_an_interrupt_leaves_nothing_behind(scenario: Scenario) -> None:
     for at in range(1, number + 1, max(1, number // ROUNDS)):
         buffers, work = scenario()
         traced(work, at)
-        # In Python, an exit that did not begin leaves a block entered, until it is gone.
+        # If `__exit__` did not start, the block remains entered until it is destroyed.
         del work
         assert all_can_go_on(buffers), at
         for buffer in buffers:
@@ -370,7 +370,7 @@ def test_a_write_waits_for_an_accessor_that_was_closed_before_it_was_open(mode: 
 def test_an_access_granted_in_line_ends_when_nobody_has_it_any_more() -> None:
     buffer = filled()
     held = buffer.acquire("host", READ)
-    buffer.acquire("host", RDWR)  # lost, as by an interrupt after the call
+    buffer.acquire("host", RDWR)  # not referenced, as after an interrupt
     held.release()
     gc.collect()
     with buffer.acquire("gpu", WRONLY) as token:

@@ -202,7 +202,7 @@ READ, WRITE, FOLLOWED = ("other", False), ("other", True), ("follows", False)
 def test_work_in_other_queues_is_waited_for(
     long_ways: list[int], notes: tuple[tuple[str, bool], ...], reading: int, writing: int
 ) -> None:
-    # A queue is done before another follows it: nothing but a note says that it was there.
+    # A queue has completed before another one follows: only the recorded use shows it.
     field = made("field")
     blocks = Kept(field, writes=()), Kept(field)
     for kept in blocks:

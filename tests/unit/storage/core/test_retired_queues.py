@@ -279,7 +279,7 @@ class Comparison:
         else:
             self.events = [known for known in self.events if known[0].queue is not queue]
             del queue
-            gc.collect()  # its work, and so itself, is in the set that it was given
+            gc.collect()  # its set contains its work, which refers to it
         self.make()
 
 

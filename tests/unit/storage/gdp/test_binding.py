@@ -325,7 +325,7 @@ def test_a_block_gives_the_arrays_whatever_was_done_to_its_last_answer(device: s
             with block as arrays, pytest.raises(TypeError, match=r"dict\(arrays\)"):
                 change(arrays)
             assert all(arrays[name] is expected[name] for name in "ab")
-        # Code that is executed there leaves its names in spite of that.
+        # `exec` with the mapping as globals still adds names.
         with block as arrays:
             exec("global a; a = None", arrays)
         with block as arrays:

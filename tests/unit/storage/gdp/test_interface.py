@@ -173,7 +173,7 @@ def test_describing_a_storage_moves_nothing(device: str) -> None:
     before = made.buffer.stats.count
     first, then = made.__gt_data_interface__, made.__gt_data_interface__
     assert first == then
-    # On a GPU the stream of the caller stands in it.
+    # On a GPU, the description contains the stream of the caller.
     assert (first is then) == (device == "emulated")
     assert made.buffer.stats.count == before
     assert made.sync_state.state == SyncState.SYNC_HOST_DIRTY

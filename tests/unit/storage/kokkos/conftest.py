@@ -16,7 +16,7 @@ def _emulated() -> Iterator[None]:
     use_device("emulated", Emulation())
     yield
     use_device("auto")
-    # Some tests leave failures of which nobody wants to hear when all of them end.
+    # Some tests leave failures that must not be reported at the end of the test run.
     UNREPORTED.clear()
 
 
