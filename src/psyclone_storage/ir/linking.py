@@ -66,12 +66,10 @@ def _declares_alike(
     new = code.specification[length:]
     if code.specification[:length] != former.specification:
         return False
-    items = [item for one in new if isinstance(one, DeclarationStatement) for item in one.declares]
     if not all(isinstance(one, DeclarationStatement) for one in new):
         return False
-    if not all(isinstance(item, Declare) for item in items):
-        return False
-    keys = {item.key for item in items if isinstance(item, Declare)}
+    items = (one for one in new if isinstance(one, DeclarationStatement))
+    keys = {declared.key for item in items for declared in item.declares}
     return not keys or all(keys.isdisjoint(names(line)) for line in walk_lines(former.body))
 
 

@@ -154,9 +154,7 @@ class Known:
     Otherwise nodes are matched by the uid of a loop or by the source position of the statement.
     """
 
-    def __init__(
-        self, nodes: Iterable[Statement] = (), unchanged: Collection[int] = frozenset()
-    ) -> None:
+    def __init__(self, nodes: Iterable[Statement] = (), unchanged: Collection[int] = ()) -> None:
         self._unchanged = unchanged
         self._same: dict[int, list[Statement]] = {}
         self._like: dict[object, list[Statement]] = {}
