@@ -172,7 +172,7 @@ class NodeRequest:
         return EditRoutine(self.routine.key, body, body)
 
     def may_be_array(self) -> bool:
-        """Return whether the only node may be a whole array; an element of one is none."""
+        """Return whether the only node may be the name of a whole array."""
         node = self.nodes[0]
         expr = node.frozen() if isinstance(node, DataNode) else None
         if not isinstance(expr, Name):
