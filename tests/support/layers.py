@@ -105,7 +105,7 @@ LAYERS: dict[str, set[str]] = {
     "ir": {"base"},
     "infrastructures": {"ir", "base"},
     "embedded": {"jit", "base"},
-    "gocean": {"embedded", "infrastructures"},
+    "gocean": {"embedded", "infrastructures", "base"},
     "lfric": {"embedded", "infrastructures", "base"},
     "config": {"infrastructures", "ir", "base"},
     "analysis": {"ir", "base"},

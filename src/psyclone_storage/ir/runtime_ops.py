@@ -455,6 +455,17 @@ class Reduce:
 
 
 @dataclass(frozen=True, slots=True)
+class ReducePoints:
+    """A reduction of fields over the grid points of a rank, which the runtime computes.
+
+    An `exact` sum is rounded when the reduction ends.
+    """
+
+    call: KernelCall
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
 class BeginExactSum:
     """Resets the exact sum of a scalar to zero."""
 
@@ -515,6 +526,7 @@ RuntimeAction = (
     | MarkClean
     | FillDofs
     | Reduce
+    | ReducePoints
     | BeginExactSum
     | AddExactly
     | EndExactSum
