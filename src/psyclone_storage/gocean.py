@@ -6,8 +6,10 @@ other word that begins with `GO_` can be imported by name: properties of a grid 
 
 from __future__ import annotations
 
+from psyclone_storage.base.results import Result
 from psyclone_storage.embedded.invoke import configure, invoke
 from psyclone_storage.embedded.kernel import (
+    BuiltIn,
     FortranKernel,
     PythonKernel,
     fortran_kernel,
@@ -28,11 +30,13 @@ GO_STENCIL = MetadataWord("GO_STENCIL")
 
 _BODY = {word: ColumnWord(word) for word in _table.RANGES}
 _WORDS = {word.upper(): MetadataWord(word.upper()) for word in (*_table.WORDS, *PROPERTIES)}
+_BUILTINS = {name: BuiltIn(name) for name in _table.REDUCTIONS}
 
 __all__ = [  # noqa: PLE0604 - the words are those of the table
     "GO_STENCIL",
     "FortranKernel",
     "PythonKernel",
+    "Result",
     "configure",
     "field",
     "fortran_kernel",
@@ -42,12 +46,13 @@ __all__ = [  # noqa: PLE0604 - the words are those of the table
     "scalar",
     *_WORDS,
     *_BODY,
+    *_BUILTINS,
 ]
 
 
-def __getattr__(name: str) -> MetadataWord | ColumnWord:
-    """Return a word of metadata or of bodies."""
-    for table in (_WORDS, _BODY):
+def __getattr__(name: str) -> MetadataWord | ColumnWord | BuiltIn:
+    """Return a word of metadata or of bodies, or a built-in."""
+    for table in (_WORDS, _BODY, _BUILTINS):
         if name in table:
             return table[name]
     if name.startswith("GO_") and name.isupper():

@@ -57,6 +57,20 @@ def test_boundaries_behave_as_their_names_say(target: str, ranks: int, tmp_path:
     assert said.count(f"basins agree: {target}") == ranks
 
 
+@pytest.mark.parametrize("target", ["c", "numpy", "cuda"])
+def test_reductions_in_invokes_do_not_depend_on_ranks(target: str, tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py")
+    paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
+    program = [sys.executable, str(PROGRAMS / "reductions.py"), target]
+    found = set()
+    for ranks in (1, 2, 4):
+        said = command(["env", f"PYTHONPATH={paths}", *MPIRUN, str(ranks), *program], tmp_path)
+        results = re.findall(r"reductions: \[\[.*?\]\]", said)
+        assert len(results) == ranks
+        found |= set(results)
+    assert len(found) == 1
+
+
 def _observed(mode: str, ranks: int, seconds: str, folder: Path) -> str:
     """Return what a program whose ranks may disagree prints on both streams."""
     pytest.importorskip("mpi4py")

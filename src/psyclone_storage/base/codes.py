@@ -223,7 +223,7 @@ CODES: dict[str, str] = {
     "T037": "A loop cannot be split into its interior and its rim.",
     "T040": "A step is unknown or malformed.",
     "T041": "An option of a step is unknown or has an invalid value.",
-    "T050": "A step on kernels does not apply to a built-in.",
+    "T050": "A step does not apply to a built-in.",
     "T051": "A kernel to be changed has several possible subroutines.",
     "T052": "A kernel contains a statement that a step does not support.",
     "T053": "A kernel to be changed uses variables of its own module.",

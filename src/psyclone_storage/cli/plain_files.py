@@ -21,13 +21,14 @@ from psyclone_storage.cli.main_guard import as_errors, failure
 from psyclone_storage.cli.options import CommandOptions, algorithm_path
 from psyclone_storage.cli.output_clashes import overwrites_input
 from psyclone_storage.cli.report import Reports
-from psyclone_storage.cli.results import Translation, open_results
+from psyclone_storage.cli.results import Results, Translation, open_results
 from psyclone_storage.cli.write import Output, write_together
 from psyclone_storage.config.load import settings_of
 from psyclone_storage.config.locate import read_settings_texts, search_context
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.pipeline.inputs import Inputs, find_inputs
 from psyclone_storage.pipeline.request import CompileRequest, LineLimit
+from psyclone_storage.pipeline.script_inputs import print_again
 
 if TYPE_CHECKING:
     from psyclone_storage.pipeline.files import Comparison, FileTransformer
@@ -67,8 +68,8 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
     # The modules that a file uses are read with those that they use.
     inputs = replace(find_inputs(settings, asked), deep=True)
     remarks += inputs.warnings
-    results = open_results(options, tuple(texts.values()), asked, inputs)
-    known = {file: results.find(file) if results else None for file in options.files}
+    results = open_results(options, tuple(texts.values()), asked, inputs, with_script=True)
+    known = {file: _known(file, results) for file in options.files}
     remarks += results.ignored() if results else ()
     if options.strict and remarks:
         raise CompileError(*as_errors(remarks))
@@ -89,6 +90,14 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
         raise CompileError(*as_errors(remarks))
     _write(options, finished)
     return remarks
+
+
+def _known(file: Path, results: Results | None) -> Translation | None:
+    """Return the cached result for a file, and print what its recipe has printed."""
+    found = results.find(file) if results else None
+    if found is not None and found.script is not None:
+        print_again(found.script)
+    return found
 
 
 def _transformer(options: CommandOptions, settings: Settings, inputs: Inputs) -> FileTransformer:
@@ -153,7 +162,8 @@ def _transformed(path: Path, transformer: FileTransformer) -> _Done:
         made = transformer.transform(path)
         table = tuple(loop_object(path, loop) for loop in made.loops)
         reports = Reports(loops_text(path, made.loops), table)
-        return _Done(path, Translation(made.text, "", made.sources, made.remarks, reports))
+        parts = (made.text, "", made.sources, made.remarks, reports)
+        return _Done(path, Translation(*parts, script=made.script))
     except CompileError as error:
         return _Done(path, None, error.problems)
     except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught

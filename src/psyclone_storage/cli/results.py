@@ -2,14 +2,19 @@
 
 A key is the digest of the tool and its Python, settings, options, and all files that were read or
 could have been (`pipeline.inputs`). Therefore a cached result equals a new translation, and no
-entry becomes stale. Some calls are not cached: a script may read anything, the numbers of changed
-kernels depend on other files, and `--compile` runs a compiler. Failures are not cached either.
+entry becomes stale. Some calls are not cached: a script for an algorithm may read anything, the
+numbers of changed kernels depend on other files, and `--compile` runs a compiler. Failures are not
+cached either.
+
+The inputs of a recipe for files without an API are known after it has run. An entry under the key
+of the file contains their names, and the result is under a digest of this key and their contents.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +31,7 @@ from psyclone_storage.cli.style import in_colour
 from psyclone_storage.cli.write import ignored_cache
 from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.request import CompileRequest
+from psyclone_storage.pipeline.script_inputs import ScriptRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +47,28 @@ class Translation:
     warnings: tuple[Diagnostic, ...] = ()
     reports: Reports = Reports()
     beside: tuple[tuple[str, str], ...] = ()
+    script: ScriptRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Cached translations of one call's files; `common` contains their common dependencies."""
+    """Cached translations of one call's files; `common` contains their common dependencies.
+
+    The call began at the time `started`. `with_script` is whether it runs a recipe.
+    """
 
     cache: Cache
     inputs: Inputs
     common: str
+    started: float = 0.0
+    with_script: bool = False
 
     def find(self, file: Path) -> Translation | None:
         """Return the cached translation of `file`, or None."""
         key = self._key(file)
+        if key and self.with_script:
+            names = self._script_names(key)
+            key = None if names is None else digest_of(f"{key} {names.state()}")
         data = self.cache.find(key) if key else None
         if data is None:
             return None
@@ -67,10 +82,31 @@ class Results:
     def keep(self, file: Path, made: Translation) -> None:
         """Store the translation of `file`, if it can be restored from its stored form."""
         key, entry = self._key(file), self._encoded(made)
-        if key and entry is not None:
-            import json  # noqa: PLC0415
+        if not key or entry is None:
+            return
+        import json  # noqa: PLC0415
 
-            self.cache.keep(key, json.dumps(entry).encode())
+        if self.with_script:
+            record = made.script
+            if record is None or record.changed_since(self.started):
+                return
+            former = self._script_names(key)
+            names = record if former is None else record.joined(former)
+            self.cache.keep(key, json.dumps(_encoded_script(names)).encode())
+            key = digest_of(f"{key} {names.state()}")
+        self.cache.keep(key, json.dumps(entry).encode())
+
+    def _script_names(self, key: str) -> ScriptRecord | None:
+        """Return the inputs of the recipe in earlier calls, without what it has printed."""
+        data = self.cache.find(key)
+        if data is None:
+            return None
+        import json  # noqa: PLC0415
+
+        try:
+            return _decoded_script(json.loads(data))
+        except (ValueError, KeyError, TypeError):
+            return None
 
     def ignored(self) -> tuple[Diagnostic, ...]:
         """Return diagnostics for ignored cache files."""
@@ -97,6 +133,7 @@ class Results:
             "dag": made.reports.dag,
             "beside": dict(made.beside),
             "found": list(made.reports.found),
+            "script": None if made.script is None else _encoded_script(made.script),
         }
 
     def _decoded(self, entry: dict[str, Any]) -> Translation:
@@ -107,6 +144,7 @@ class Results:
             tuple(self._decoded_warning(item) for item in entry["warnings"]),
             Reports(entry["text"], tuple(entry["schedules"]), entry["dag"], tuple(entry["found"])),
             tuple(entry["beside"].items()),
+            None if entry["script"] is None else _decoded_script(entry["script"]),
         )
 
     def _encoded_warning(self, item: Diagnostic) -> dict[str, Any]:
@@ -155,15 +193,42 @@ class Results:
         return source.span(start, stop)
 
 
+def _encoded_script(record: ScriptRecord) -> dict[str, Any]:
+    return {
+        "folder": record.folder,
+        "files": list(record.files),
+        "modules": list(record.modules),
+        "variables": list(record.variables),
+        "printed": list(map(list, record.printed)),
+    }
+
+
+def _decoded_script(entry: dict[str, Any]) -> ScriptRecord:
+    return ScriptRecord(
+        entry["folder"],
+        tuple(entry["files"]),
+        tuple(entry["modules"]),
+        tuple(entry["variables"]),
+        tuple((stream, text) for stream, text in entry["printed"]),
+    )
+
+
 def open_results(
-    options: CommandOptions, settings: tuple[str, ...], request: CompileRequest, inputs: Inputs
+    options: CommandOptions,
+    settings: tuple[str, ...],
+    request: CompileRequest,
+    inputs: Inputs,
+    *,
+    with_script: bool = False,
 ) -> Results | None:
     """Return the cache for `options`, or None if it must not be used.
 
-    `settings` contains the texts of the settings files.
+    `settings` contains the texts of the settings files. `with_script` is whether the inputs of
+    scripts are recorded.
     """
     folder = results_folder(os.environ) if options.cached else None
-    uncached = (options.script, options.compile, options.page, options.second_reader)
+    script = options.script
+    uncached = (script and not with_script, options.compile, options.page, options.second_reader)
     if folder is None or any(uncached):
         return None
     cache = Cache(folder)
@@ -182,5 +247,7 @@ def open_results(
         options.fixed_form,
         options.without_api,
     )
-    common = (tool, settings, options.config_opts, asked, reports, options.strict)
-    return Results(cache, inputs, digest_of(ascii(common)))
+    recipe = script and (str(script.absolute()), options.keywords)
+    common = (tool, settings, options.config_opts, asked, reports, options.strict, recipe)
+    digest = digest_of(ascii(common))
+    return Results(cache, inputs, digest, time.time(), with_script=script is not None)

@@ -32,5 +32,13 @@ WORDS = (
     *ACCESSES, *FIELD_TYPES, *SCALARS, POINTWISE, INTERNAL, EXTERNAL, ALL, *_OF_VALUES, *OFFSETS,
 )  # fmt: skip
 """All words that stand for themselves, wherever they may stand."""
+REDUCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "sum_X": ("sum", ("X",)),
+    "minval_X": ("min", ("X",)),
+    "maxval_X": ("max", ("X",)),
+    "X_innerproduct_Y": ("sum", ("X", "Y")),
+    "X_innerproduct_X": ("sum", ("X", "X")),
+}
+"""Built-ins for programs in Python: the operation, and the factors of what is reduced."""
 RANGES: Mapping[str, Role] = {"layers": Role.NLAYERS}
 """The ranges over which kernels in Python loop."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.rewrite import (
+    names_of_line,
     rewritten,
     walk_lines,
     with_changed_blocks,
@@ -29,14 +30,23 @@ Structures = Callable[[DerivedType], ex.Symbol | None]
 
 
 def linked(
-    code: Routine, structure: Structures | None = None, former: Routine | None = None
+    code: Routine,
+    structure: Structures | None = None,
+    former: Routine | None = None,
+    names: Callable[[Line], frozenset[str]] = names_of_line,
 ) -> Routine:
     """Return `code` with the symbol of each name, as its declarations and its table have them.
 
-    Statements that are in the `former` version of the routine have theirs already, if both versions
-    have the same declarations.
+    Statements that are in the `former` version of the routine have theirs already, if `code` has
+    the same declarations, or further ones of names that these statements do not contain. `names`
+    returns the names in one statement.
     """
-    if former is not None and former.specification == code.specification:
+    if former is not None and _declares_alike(former, code, names):
+        specification = code.specification
+        if specification != former.specification:
+            outer = Linker(code.symbol, structure or code.structure)
+            new = map(outer.specified, specification[len(former.specification) :])
+            code = replace(code, specification=(*former.specification, *new))
         linker = Linker(code.symbol, structure or code.structure)
         return replace(
             code, body=_with_new(code.body, linker, set(map(id, walk_lines(former.body))))
@@ -46,6 +56,21 @@ def linked(
     linker = Linker(declared.symbol, structure or declared.structure)
     body = rewritten(code.body, lambda line: (linker.line(line),))
     return replace(declared, body=body)
+
+
+def _declares_alike(
+    former: Routine, code: Routine, names: Callable[[Line], frozenset[str]]
+) -> bool:
+    """Return whether the declarations in `code` give the `former` statements the same meaning."""
+    length = len(former.specification)
+    new = code.specification[length:]
+    if code.specification[:length] != former.specification:
+        return False
+    if not all(isinstance(one, DeclarationStatement) for one in new):
+        return False
+    items = (one for one in new if isinstance(one, DeclarationStatement))
+    keys = {declared.key for item in items for declared in item.declares}
+    return not keys or all(keys.isdisjoint(names(line)) for line in walk_lines(former.body))
 
 
 def _with_new(lines: tuple[Line, ...], linker: Linker, known: set[int]) -> tuple[Line, ...]:

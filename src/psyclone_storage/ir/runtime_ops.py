@@ -503,6 +503,17 @@ class Reduce:
 
 
 @dataclass(frozen=True, slots=True)
+class ReducePoints:
+    """A reduction of fields over the grid points of a rank, which the runtime computes.
+
+    An `exact` sum is rounded when the reduction ends.
+    """
+
+    call: KernelCall
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
 class BeginExactSum:
     """Resets the exact sum of a scalar to zero."""
 
@@ -567,6 +578,7 @@ RuntimeAction = (
     | CheckHalo
     | NoteWrite
     | Reduce
+    | ReducePoints
     | BeginExactSum
     | AddExactly
     | EndExactSum

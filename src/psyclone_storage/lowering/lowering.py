@@ -20,14 +20,20 @@ from psyclone_storage.ir.devices import device_regions
 from psyclone_storage.ir.insertion import END
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.loop_versions import loops_with_parts
-from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice
+from psyclone_storage.ir.runtime_ops import CopyTo, EnterDevice, ReducePoints
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.lowering.exchanges import exchange_lines, fill_lines, joint_lines, mark_lines
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.lowering.loop_versions import versions
 from psyclone_storage.lowering.outline_cells import without_unused_counters
-from psyclone_storage.lowering.reductions import end_exact_sums, reduction_lines, starts
+from psyclone_storage.lowering.reductions import (
+    end_exact_sums,
+    is_reduction,
+    points_reduction,
+    reduction_lines,
+    starts,
+)
 from psyclone_storage.lowering.routine_builder import ModuleImports, Workspace
 from psyclone_storage.lowering.statements import nested
 
@@ -169,6 +175,8 @@ def _outer(context: LoweringContext, statement: sch.Statement) -> tuple[un.Line,
     match statement:
         case sch.Loop() | sch.DirectiveRegion() if loops_with_parts(statement):
             return versions(context, statement)
+        case sch.Loop() if ReducePoints in context.ops.actions and is_reduction(statement):
+            return points_reduction(context, statement)
         case sch.Loop() | sch.DirectiveRegion():
             return (
                 *starts(context, statement),

@@ -12,7 +12,7 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.kernel import Access, ReductionOp
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.runtime_ops import BeginExactSum, EndExactSum, Reduce
+from psyclone_storage.ir.runtime_ops import BeginExactSum, EndExactSum, Reduce, ReducePoints
 from psyclone_storage.ir.schedule import Datum, DirectiveRegion, GlobalReduction, Loop
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Allocate, Assign, Declare, Do, Line
@@ -82,6 +82,23 @@ def starts(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[
             yield from context.lines(BeginExactSum(datum))
         else:
             yield Assign(ex.Name(datum.name), _neutral(context, datum, operation))
+
+
+def is_reduction(loop: Loop) -> bool:
+    """Return whether the calls in `loop` reduce fields."""
+    calls = kernel_calls(loop)
+    return all(call.kernel.formula and call.kernel.formula.reduction for call in calls)
+
+
+def points_reduction(context: LoweringContext, loop: Loop) -> tuple[Line, ...]:
+    """Return the statements of a reduction over grid points, which the runtime computes.
+
+    Without distributed memory, it is complete afterwards.
+    """
+    (call,) = kernel_calls(loop)
+    ((datum, operation),) = reduced(context, loop)
+    lines = context.lines(ReducePoints(call, is_exact(context, datum, operation)))
+    return (*lines, *end_exact_sums(context, loop))
 
 
 def end_exact_sums(context: LoweringContext, block: Loop | DirectiveRegion) -> Iterator[Line]:

@@ -23,6 +23,7 @@ from psyclone_storage.analysis.bodies.shapes import (
     rank_of,
     type_of_values,
 )
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.affine import simplified
 from psyclone_storage.ir.expr import (
@@ -44,6 +45,7 @@ from psyclone_storage.ir.expr import (
     intrinsic_called,
     same,
     spell,
+    walk,
     whole,
 )
 from psyclone_storage.ir.intrinsics import INQUIRING
@@ -73,7 +75,40 @@ def hoist_assignments(code: Routine, only: Line | None = None) -> Routine:
 
     With `only` that very assignment moves alone, out of one loop.
     """
+    return _with_hoisted(code, only)
+
+
+@kept_lately
+def _with_hoisted(code: Routine, only: Line | None) -> Routine:
+    if only is not None and not _may_be_invariant(only, code.body):
+        return code
     return replace(code, body=rewritten(code.body, lambda line: _hoisted(line, code, only)))
+
+
+def _may_be_invariant(line: Line, body: tuple[Line, ...]) -> bool:
+    """Return whether `line` is an assignment that reads nothing that its loop plainly changes.
+
+    This is a cheap condition, which most statements of loops do not satisfy.
+    """
+    if not isinstance(line, Assign):
+        return False
+    indices = line.target.items if isinstance(line.target, Index) else ()
+    parts = [part for expr in (line.value, *indices) for part in walk(expr)]
+    if any(isinstance(part, Index) and intrinsic_called(part) in INQUIRING for part in parts):
+        return True
+    read = {part.key for part in parts if isinstance(part, Name)}
+    around = (loop for loop in walk_lines(body) if isinstance(loop, Do)
+              and any(map(partial(is_, line), loop.body)))  # fmt: skip
+    return all(read.isdisjoint({loop.variable.key, *_assigned(loop)}) for loop in around)
+
+
+def _assigned(loop: Do) -> Iterable[str]:
+    """Yield the keys of the variables that assignments in a loop change."""
+    for line in walk_lines(loop.body):
+        if isinstance(line, Assign):
+            base = line.target.base if isinstance(line.target, Index) else line.target
+            if isinstance(base, Name):
+                yield base.key
 
 
 def _hoisted(line: Line, code: Routine, only: Line | None) -> Iterable[Line]:
@@ -100,6 +135,8 @@ def _is_invariant(line: Line, loop: Do, code: Routine) -> bool:
         return False
     names = RoutineNames(code)
     (target,) = written_names((line,), names)
+    if find_declaration(code, target) is None or names.is_shared((target,)):
+        return False
     changed = written_names(loop.body, names) | {loop.variable.key}
     inside = tuple(item for item in accesses(loop.body, names) if item.writes)
     read = [item for item in accesses((line,), names) if not item.writes]
@@ -112,12 +149,7 @@ def _is_invariant(line: Line, loop: Do, code: Routine) -> bool:
     writes = [item for item in inside if item.root == target]
     earlier = loop.body[: loop.body.index(line)]
     bounds = names_in(loop.start) | names_in(loop.stop) | names_in(loop.step or whole(1))
-    return (
-        len(writes) == 1
-        and target not in read_names(earlier, names) | bounds
-        and find_declaration(code, target) is not None
-        and not names.is_shared((target,))
-    )
+    return len(writes) == 1 and target not in read_names(earlier, names) | bounds
 
 
 # ---------------------------------------------------------------------------- bounds

@@ -33,11 +33,13 @@ from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 from psyclone_storage.languages.sources.include_lines import included_file, inclusions
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.pipeline.deterministic_scripts import script_record
 from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
 from psyclone_storage.pipeline.metadata_facts import facts_of_metadata
 from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.pipeline.request import LineLimit
+from psyclone_storage.pipeline.script_inputs import ScriptRecord, recorded_output
 from psyclone_storage.scripting.psyir.containers import FileContainer
 from psyclone_storage.scripting.psyir.session import finish
 from psyclone_storage.scripting.recipe import read_recipe
@@ -128,13 +130,14 @@ class LoopReport:
 class TransformedFile:
     """A file after its transformation; `sources` are all files that were read for it.
 
-    `remarks` are warnings.
+    `remarks` are warnings. `script` is the record of a recipe whose effects depend on nothing else.
     """
 
     text: str
     sources: tuple[Path, ...]
     loops: tuple[LoopReport, ...] = ()
     remarks: tuple[Diagnostic, ...] = ()
+    script: ScriptRecord | None = None
 
 
 class FileTransformer:
@@ -164,10 +167,7 @@ class FileTransformer:
         facts = (*self._facts(), *self._promised(file), *known)
         bench = FileBench(stripped, facts, ModuleContexts(self._finder).of(file.source))
         bench.derive()
-        if self._recipe is not None:
-            tree = FileContainer.on(bench)
-            self._recipe.run_on_file(tree, dict(self._request.keywords))
-            finish(tree)
+        record = self._run_recipe(bench)
         apply_file_steps(bench, self._steps)
         raise_if_any(bench.unfinished())
         if self._request.must_apply and not bench.history:
@@ -178,7 +178,20 @@ class FileTransformer:
         script = () if self._request.script is None else (self._request.script,)
         left_out = (replace(one, severity=Severity.WARNING) for one in bench.left_out)
         used = (*self._inputs.used(path), *script)
-        return TransformedFile(text, used, loops, (*compared, *dict.fromkeys(left_out)))
+        return TransformedFile(text, used, loops, (*compared, *dict.fromkeys(left_out)), record)
+
+    def _run_recipe(self, bench: FileBench) -> ScriptRecord | None:
+        """Run the recipe if there is one; return its record if its effects can be cached."""
+        if self._recipe is None:
+            return None
+        tree = FileContainer.on(bench)
+        with recorded_output() as printed:
+            self._recipe.run_on_file(tree, dict(self._request.keywords))
+        finish(tree)
+        reads = self._recipe.reads
+        if reads.others:
+            return None
+        return script_record(self._recipe.path, reads.files, reads.variables, printed)
 
     def _read(self, path: Path) -> SourceFile:
         """Return the tree of the file at `path`; its names are not resolved.

@@ -297,10 +297,11 @@ class CalledKernels:
 
 def find_kernels(algorithm: ParsedAlgorithm, kernels: KernelRepository) -> CalledKernels:
     """Return the kernels and built-ins that `algorithm` calls, their files, and diagnostics."""
-    imports = find_imports(algorithm, kernels.api.builtins, kernels.language.import_form)
+    api, language = kernels.api, kernels.language
+    known = api.builtins if language.prints_kernels or not api.builtins_in_python else ()
+    imports = find_imports(algorithm, known, language.import_form)
     problems = list(imports.problems)
-    builtin = kernels.api.builtin
-    found = {key_of(name): kernel for name in imports.builtins if (kernel := builtin(name))}
+    found = {key_of(name): kernel for name in imports.builtins if (kernel := api.builtin(name))}
     files: dict[Path, None] = {}
     first: dict[str, Import] = {}
     for wanted in imports.kernels:

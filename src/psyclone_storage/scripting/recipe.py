@@ -41,7 +41,7 @@ from psyclone_storage.scripting.psyclone_modules import PSycloneFinder, psyclone
 from psyclone_storage.scripting.psyclone_names import MODULES, MODULES_FOR_FILES, Words, modules_for
 from psyclone_storage.scripting.psyir.containers import FileContainer
 from psyclone_storage.scripting.psyir.loops import Loop
-from psyclone_storage.scripting.reads import Reads
+from psyclone_storage.scripting.reads import Reads, is_users_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,5 +338,5 @@ def _isolated(path: Path, module: ModuleType) -> Iterator[None]:
         sys.dont_write_bytecode = silent
         for name in set(sys.modules) - before:
             file = getattr(sys.modules[name], "__file__", None)
-            if file and Path(file).resolve().is_relative_to(folder):
+            if file and (Path(file).resolve().is_relative_to(folder) or is_users_file(file)):
                 del sys.modules[name]

@@ -21,6 +21,7 @@ GOCEAN_WORDS = Dialect(
     },
     gocean.STENCIL.upper(),
     ranges=gocean_words.RANGES,
+    builtins=frozenset(gocean_words.REDUCTIONS),
     of_points=True,
     single=gocean.SINGLE,
 )

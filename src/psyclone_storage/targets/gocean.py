@@ -9,12 +9,14 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.config.settings import JointExchanges, Settings
 from psyclone_storage.domains.build import Domain
 from psyclone_storage.domains.gocean.arguments import build_gocean_dummies
+from psyclone_storage.domains.gocean.builtins import reduction
 from psyclone_storage.domains.gocean.domain import GoceanDomain
 from psyclone_storage.domains.gocean.kernel_check import check_gocean_procedure
 from psyclone_storage.domains.gocean.metadata import interpret_gocean_metadata
 from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.domains.gocean.words import Tables, current_spelling
 from psyclone_storage.infrastructures.gocean import REAL, value_type
+from psyclone_storage.infrastructures.gocean_words import REDUCTIONS
 from psyclone_storage.ir.kernel import ArgKind, GridBounds, Kernel
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
@@ -135,21 +137,18 @@ def _fields_ask(settings: Settings) -> Settings:
     return replace(settings, gocean=known)
 
 
-def _no_builtin(name: str) -> None:
-    """Return None: GOcean has no built-ins."""
-
-
 GOCEAN = ApiParts(
     _domain,
     interpret_gocean,
     _choices,
-    (),
-    _no_builtin,
+    tuple(REDUCTIONS),
+    reduction,
     "gocean_infrastructure",
     build_gocean_dummies,
     check_gocean_procedure,
     abi.GOceanModule.KINDS,
     checks_syntax=True,
+    builtins_in_python=True,
 )
 
 

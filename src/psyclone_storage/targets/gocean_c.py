@@ -13,7 +13,8 @@ from psyclone_storage.targets.spec import Target
 
 
 def _grids(settings: Settings) -> Infrastructure:
-    return grids_in_c(properties_of_grids(settings))
+    exact = settings.reproducible_reductions
+    return grids_in_c(properties_of_grids(settings), exact_sums=exact)
 
 
 TARGET = Target(

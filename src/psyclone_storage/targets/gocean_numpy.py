@@ -14,7 +14,8 @@ from psyclone_storage.targets.spec import Target
 
 
 def _grids(settings: Settings) -> Infrastructure:
-    return grids_in_python(grid_ranks(settings))
+    exact = settings.reproducible_reductions
+    return grids_in_python(grid_ranks(settings), exact_sums=exact)
 
 
 TARGET = Target(

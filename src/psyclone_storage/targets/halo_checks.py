@@ -51,7 +51,7 @@ def with_halo_checks(infrastructure: Infrastructure, rules: Rules, every: int) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Routine:
+class _RoutineFacts:
     """Facts about a schedule: effects of loops, calls by uid, and reads of stale replicas.
 
     `carried` are loops and parts: the loop only adds to values that stay stale. `filled` are those
@@ -68,11 +68,11 @@ class _Routine:
         return self.effects.of(loop, loop.filled)
 
 
-def _facts(rules: Rules, context: LoweringContext) -> _Routine:
-    def find() -> _Routine:
+def _facts(rules: Rules, context: LoweringContext) -> _RoutineFacts:
+    def find() -> _RoutineFacts:
         schedule = context.schedule
         effects = HaloEffects(schedule, rules)
-        return _Routine(
+        return _RoutineFacts(
             effects,
             {call.uid: call for call in kernel_calls(schedule)},
             frozenset(_carried(schedule, rules)),
@@ -137,7 +137,7 @@ def _around_statement(
     return (*before, *lines, *after)
 
 
-def _needed(facts: _Routine, context: LoweringContext, effect: HaloEffect) -> Iterator[Line]:
+def _needed(facts: _RoutineFacts, context: LoweringContext, effect: HaloEffect) -> Iterator[Line]:
     need = effect.need
     if need is None or not (need.annexed or need.depth.terms):
         return
@@ -149,7 +149,7 @@ def _needed(facts: _Routine, context: LoweringContext, effect: HaloEffect) -> It
 
 
 def _noted(
-    facts: _Routine, context: LoweringContext, loop: Loop, effect: HaloEffect
+    facts: _RoutineFacts, context: LoweringContext, loop: Loop, effect: HaloEffect
 ) -> ops.NoteWrite:
     """Return the note of a write; annexed dofs that were stale may stay so if it only adds."""
     left = effect.left
@@ -167,6 +167,8 @@ def _noted(
 
 def _place(call: KernelCall) -> str:
     span = call.span
+    if span is None:
+        return call.kernel.name
     return f"{call.kernel.name} ({span.source.name.rpartition('/')[2]}:{span.line})"
 
 
@@ -199,7 +201,7 @@ def _around_routine(
     return plain.around(context, (*begin, *lines, *ends, *end))
 
 
-def _written(facts: _Routine, schedule: Schedule) -> Iterator[DatumPart]:
+def _written(facts: _RoutineFacts, schedule: Schedule) -> Iterator[DatumPart]:
     for item in sequential_statements(schedule):
         if isinstance(item, Loop):
             yield from (effect.part for effect in facts.of(item) if effect.left is not None)

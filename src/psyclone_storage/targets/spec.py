@@ -201,7 +201,8 @@ class ScheduleDefaults:
 class ApiParts:
     """The functions and tables of an API for the stages of a compilation.
 
-    - `builtins`: names of the built-ins. `builtin`: returns the kernel with a name.
+    - `builtins`: names of the built-ins, perhaps for programs in Python alone. `builtin`: returns
+      the kernel with a name.
     - `infrastructure`: folder below `external` with the interfaces for compilation.
     - `dummies`: returns the dummy arguments of a kernel; their kinds are in `kinds_module`.
     - `check_kernel`: compares a subroutine with its metadata.
@@ -220,6 +221,7 @@ class ApiParts:
     check_kernel: Callable[[Kernel, ParsedRoutine], tuple[Diagnostic, ...]]
     kinds_module: str
     checks_syntax: bool = False
+    builtins_in_python: bool = False
     structures: Mapping[str, Symbol] = field(default_factory=dict)
     passed: Callable[[Kernel], tuple[Declare, ...]] | None = None
 

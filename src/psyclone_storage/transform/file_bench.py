@@ -64,6 +64,7 @@ from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import (
+    names_of_line,
     place_of_line,
     walk_lines,
 )
@@ -160,6 +161,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         self.left_out: list[Diagnostic] = []
         self._new: list[un.DirectiveBlock] = []
         self._statements: dict[int, tuple[Routine, Routine]] = {}
+        self._names_of_lines: dict[int, tuple[un.Line, frozenset[str]]] = {}
         self.journal: list[JournalEntry[FileTree, NamedStep]] = []
 
     # ------------------------------------------------------------------------ questions
@@ -407,7 +409,8 @@ class FileBench(Bench[FileTree, NamedStep]):
             planned = plan_new(code, self._new[0], self.flow(key), context)
             self._statements[id(planned.code)] = (planned.code, self._base(old))
         else:
-            planned = self.planned(linked(addressed(code), former=self.code(key)))
+            changed = linked(addressed(code), former=self.code(key), names=self.names_of_line)
+            planned = self.planned(changed)
         reasons = planned.reasons or check_still_for_device(planned.code, self.code(key))
         if reasons:
             is_edit = not isinstance(step, AddDirective)
@@ -436,7 +439,9 @@ class FileBench(Bench[FileTree, NamedStep]):
             case AddDirective(routine):
                 return key_of(routine), self._directed(step)
             case RewriteStatement(routine, line, inner):
-                return key_of(routine), with_rewritten(self.code(routine), line, inner)
+                return key_of(routine), with_rewritten(
+                    self.code(routine), line, inner, self.names_of_line
+                )
             case InlineStatement(routine, line, call):
                 return key_of(routine), self._inlined(self.code(routine), line, call)
             case ChangesCode():
@@ -446,6 +451,13 @@ class FileBench(Bench[FileTree, NamedStep]):
                 return key_of(step.call), step.transform_code(code)
         message = f"'{step.name}' does not apply to files."
         raise CompileError(Diagnostic("T004", message, file=self._file.source.name))
+
+    def names_of_line(self, line: un.Line) -> frozenset[str]:
+        """Return the names in a statement, which are searched once."""
+        known = self._names_of_lines.get(id(line))
+        if known is None:
+            known = self._names_of_lines[id(line)] = (line, names_of_line(line))
+        return known[1]
 
     def _inlined(self, code: Routine, line: un.Line, call: Expr | None) -> Routine:
         """Return a routine with the calls of one statement inlined, or only one of them.
@@ -469,7 +481,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         if why:
             hint = "Leave the call, or change the procedure."
             raise CompileError(Diagnostic("T070", f"A call stays: {why}.", place, hint=hint))
-        return with_statement(code, line, made.code)
+        return with_statement(code, line, made.code, self.names_of_line)
 
     def _directed(self, step: AddDirective) -> Routine:
         code = self.code(step.routine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain
 from operator import is_
 
@@ -24,8 +25,13 @@ from psyclone_storage.ir.routine import DeclarationStatement, Routine, UseStatem
 from psyclone_storage.passes.scratch import names_of
 from psyclone_storage.transform.kernel.code import ChangesCode, placed
 
+NamesOfLine = Callable[[un.Line], frozenset[str]]
+"""Returns the names in one statement, without those of nested statements."""
 
-def with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
+
+def with_rewritten(
+    code: Routine, line: un.Line, step: ChangesCode, names: NamesOfLine = names_of_line
+) -> Routine:
     """Return a routine with one statement as a step changes it.
 
     Raises:
@@ -33,10 +39,12 @@ def with_rewritten(code: Routine, line: un.Line, step: ChangesCode) -> Routine:
     """
     before = replace(code, body=(line,))
     raise_if_any([placed(one, place_of_line(line)) for one in step.check_code(before)])
-    return with_statement(code, line, step.transform_code(before))
+    return with_statement(code, line, step.transform_code(before), names)
 
 
-def with_statement(code: Routine, line: un.Line, after: Routine) -> Routine:
+def with_statement(
+    code: Routine, line: un.Line, after: Routine, names: NamesOfLine = names_of_line
+) -> Routine:
     """Return a routine with the statements of `after`, and what these need, instead of one.
 
     Raises:
@@ -57,8 +65,8 @@ def with_statement(code: Routine, line: un.Line, after: Routine) -> Routine:
         items = (*uses, *code.specification)
         body = _exchanged(code.body, line, after.body)
         return replace(code, body=body, specification=items if uses else code.specification)
-    table = NameTable(names_of(code))
-    others = frozenset().union(*map(names_of_line, walk_lines(code.body)))
+    others = frozenset().union(*map(names, walk_lines(code.body)))
+    table = NameTable((*names_of(replace(code, body=())), *others))
     values: dict[str, Expr] = {
         item.key: Name(table.fresh(item.name)) for item in new if item.key in others
     }

@@ -22,6 +22,7 @@ from psyclone_storage.ir.region import NOTHING
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.walk import (
     data_in_flight,
+    kernel_calls,
     outer_loops,
     path_to,
     place_of,
@@ -125,6 +126,44 @@ def _touched(loop: sch.Loop, effect: HaloEffect, exchange: sch.HaloExchange) -> 
         place_of(loop),
         hint="Keep the loop before the start or after the finish.",
     )
+
+
+def check_point_reductions(schedule: sch.Schedule) -> Reasons:
+    """Return diagnostics for changed loops of a reduction that the runtime computes (T050)."""
+    return tuple(chain.from_iterable(_check_point_reductions(schedule)))
+
+
+@kept_by_item
+def _check_point_reductions(outer: sch.Statement) -> Reasons:
+    if isinstance(outer, sch.ProfileRegion):
+        return tuple(chain.from_iterable(map(_reductions_inside, outer.body)))
+    return _reductions_inside(outer)
+
+
+def _reductions_inside(item: sch.Statement) -> Reasons:
+    calls = kernel_calls(item) if isinstance(item, sch.Compound) else ()
+    return tuple(
+        Diagnostic(
+            "T050",
+            f"'{item.uid}' would not be the loops of '{call.kernel.name}' alone, which the "
+            "runtime computes as a whole.",
+            call.span,
+            hint="Apply the step to the loops of kernels only.",
+        )
+        for call in calls
+        if call.kernel.is_builtin and call.kernel.points is not None and item != _nest(item, call)
+    )
+
+
+def _nest(item: sch.Statement, call: sch.KernelCall) -> sch.Statement | None:
+    """Return two plain loops around a call, with the names and extents of `item`."""
+    match item:
+        case sch.Loop(body=(sch.Loop() as inner,)):
+            columns = sch.Loop(
+                inner.uid, sch.Over.COLUMNS, inner.extent, inner.bounds_from, (call,)
+            )
+            return sch.Loop(item.uid, sch.Over.ROWS, item.extent, item.bounds_from, (columns,))
+    return None
 
 
 def check_constructs(schedule: sch.Schedule) -> Reasons:

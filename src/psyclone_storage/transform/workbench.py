@@ -25,7 +25,11 @@ from psyclone_storage.ir.verify import check_schedule
 from psyclone_storage.ir.walk import find, kernel_calls, place_near, replaced
 from psyclone_storage.transform.halos import keeps_plan
 from psyclone_storage.transform.kernel.state import check_shared_state
-from psyclone_storage.transform.legality import check_constructs, check_flights
+from psyclone_storage.transform.legality import (
+    check_constructs,
+    check_flights,
+    check_point_reductions,
+)
 from psyclone_storage.transform.step import (
     Step,
     check_present,
@@ -244,6 +248,8 @@ class Workbench(Bench[Schedule, Step]):
         if reasons := (*step.check(given, self._rules), *self._races_in_kernels(step)):
             return self._tree, reasons
         changed = step.apply(given, self._rules)
+        if reasons := check_point_reductions(changed):
+            return self._tree, reasons
         if self._is_planned() and keeps_plan(self._tree, changed, self._rules):
             return changed, ()
         if reasons := check_flights(changed, self._rules):

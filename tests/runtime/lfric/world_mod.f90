@@ -30,7 +30,7 @@ module world_mod
   use mutation_mod, only: is_mutating, leaves_out
   use stages_mod, only: is_different, note_stage
   use storage_device_mod, only: device_has_memory
-  use storage_words_mod, only: access_read_write, space_device, space_host
+  use storage_constants_mod, only: access_read_write, space_device, space_host
 
   implicit none
   private

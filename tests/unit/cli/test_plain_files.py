@@ -412,12 +412,3 @@ def test_results_are_cached_until_an_input_changes(
     run_command([*words, "--assume", "component-pointers-distinct"], cached)
     run_command([*words, "--no-cache"], cached)
     assert len(ran) == 7
-
-
-def test_calls_with_a_recipe_are_not_cached(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A recipe may read anything."""
-    (cached / "none.py").write_text("def trans(psyir):\n    pass\n")
-    ran = counted(monkeypatch)
-    for _ in range(2):
-        assert run_command(["good.f90", "-s", "none.py", "-o", "out.f90"], cached).status == 0
-    assert ran == ["good.f90"] * 2

@@ -30,7 +30,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
-from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.routine import DeclarationStatement, Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Declare
 from psyclone_storage.languages.fortran.parse.body import read_code
@@ -220,3 +220,17 @@ def test_statements_of_a_former_version_are_not_linked_again() -> None:
     assert [part.symbol for part in (last.target, last.value)] == [
         part.symbol for part in (again.body[-1].target, again.body[-1].value)
     ]
+
+
+def test_a_new_declaration_gives_former_statements_its_symbol() -> None:
+    """Statements of the former version are linked again only if they contain the new name."""
+    code = small()
+    kinds = []
+    for name in ("other", "lost"):
+        item = Declare(name, ScalarType(Intrinsic.REAL), (), (Name("n"),))
+        new = (*code.specification, DeclarationStatement((item,)))
+        version = linked(replace(code, specification=new), former=code)
+        assert unlinked(version) == []
+        kinds.append({type(part) for part in parts(version)
+                      if isinstance(part, Index) and spell(part.base) == "lost"})  # fmt: skip
+    assert kinds == [{Unresolved}, {Element}]

@@ -441,7 +441,7 @@ def test_a_kernel_that_looks_out_of_the_arrays_is_found_before_it_computes() -> 
 
 def test_c_takes_fields_of_its_own_type_alone() -> None:
     grid = Grid((4, 3))
-    with pytest.raises(TypeError, match="computes with float64"):
+    with pytest.raises(TypeError, match="takes float64"):
         invoke(east(Field(grid), Field(grid, dtype=np.float32)))
 
 

@@ -9,11 +9,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from psyclone_storage.runtime.gocean import Field, Grid, Points
+from psyclone_storage.runtime.gocean import Field, Grid, Offset, Points
 from psyclone_storage.runtime.gocean.checkpoint import (
     CheckpointError,
     last_checkpoint,
@@ -179,3 +180,31 @@ def test_the_last_checkpoint_of_a_killed_program_is_complete(tmp_path: Path) -> 
         assert field.min() == field.max() == number
         description = last_checkpoint(folder) / "checkpoint.json"
         assert json.loads(description.read_text())["numbers"] == {"number": number}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"boundaries": "closed"}, r"boundaries .*open.*but the grid has .*closed"),
+        ({"boundaries": ("open", "periodic")}, r"boundaries .*open.*but the grid has .*periodic"),
+        ({"offset": Offset.SOUTH_WEST}, "offset ne, but the grid has sw"),
+    ],
+)
+def test_a_grid_with_another_surrounding_is_refused(
+    given: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    write_checkpoint(tmp_path, {"t": Field(grid(), values=VALUES)})
+    other = Field(Grid((6, 4), halo=1, ranks=SingleRank(), **given), values=7.0)
+    with pytest.raises(CheckpointError, match=says):
+        read_checkpoint(tmp_path, {"t": other})
+    assert (other.values == 7.0).all()
+
+
+def test_checkpoints_of_earlier_versions_can_be_read(tmp_path: Path) -> None:
+    path = write_checkpoint(tmp_path, {"t": Field(grid(), values=VALUES)}) / "checkpoint.json"
+    described = json.loads(path.read_text())
+    del described["offset"], described["boundaries"]
+    path.write_text(json.dumps(described))
+    other = Field(grid())
+    read_checkpoint(tmp_path, {"t": other})
+    np.testing.assert_array_equal(other.values, VALUES)

@@ -144,6 +144,8 @@ class _Sharing:
         self.last: set[str] = set()
         self.reductions: list[LoopReduction] = []
         self.used: set[FactKind | str] = set()
+        self._invariant: dict[Expr, bool] = {}
+        self._summaries: dict[tuple[Expr, bool], Summary] = {}
 
     def resolves(self, variable: Variable, items: list[Item]) -> bool:
         """Return whether a data clause or a promise resolves the conflict of a variable."""
@@ -179,12 +181,48 @@ class _Sharing:
             if condition_to_run(_do(loop)) is not True:
                 self.first.add(variable[0])
             return True
-        if not _is_guarded(variable, loop, flow, later=later):
+        if not self._is_guarded(variable, later=later):
             return False
         self.first.add(variable[0])
         if later:
             self.last.add(variable[0])
         return True
+
+    def _is_guarded(self, variable: Variable, *, later: bool) -> bool:
+        """Return whether all iterations write a scalar before reading it, or none writes it.
+
+        A condition that is invariant in the loop decides which. If the scalar is read `later`,
+        each iteration that writes it must do so on all paths.
+        """
+        guards = dict.fromkeys(
+            number
+            for item in self._flow.items_in(self._loop)
+            if item.writes and item.variable == variable
+            for number in item.node.around
+            if number > self._loop.number
+        )
+        lines = (self._flow.node(number).line for number in guards)
+        choices = (one for one in lines if isinstance(one, If) and not one.name)
+        conditions = dict.fromkeys(one.branches[0].condition for one in choices)
+        return any(
+            all(_is_settled(variable, one, later=later) for one in self._choices_of(condition))
+            for condition in conditions
+            if self._has_one_value(condition)
+        )
+
+    def _has_one_value(self, condition: Expr) -> bool:
+        if condition not in self._invariant:
+            self._invariant[condition] = is_invariant(condition, self._loop, self._flow)
+        return self._invariant[condition]
+
+    def _choices_of(self, condition: Expr) -> Iterator[Summary]:
+        """Yield the cached summaries of an iteration in which a condition is true, and false."""
+        for holds in (True, False):
+            known = self._summaries.get((condition, holds))
+            if known is None:
+                known = _with_choice(self._loop, condition, self._flow, holds=holds)
+                self._summaries[condition, holds] = known
+            yield known
 
     def _as_promised(self, variable: Variable) -> None:
         """Add a `firstprivate` clause for a promised scalar that is not read after the loop."""
@@ -207,30 +245,6 @@ def may_be_copied(variable: Variable, flow: Flow) -> bool:
         return False
     hidden = {"volatile", "allocatable", "parameter", "asynchronous", "optional"}
     return isinstance(declared.type, ScalarType) and not declared.words & hidden
-
-
-def _is_guarded(variable: Variable, loop: FlowNode, flow: Flow, *, later: bool) -> bool:
-    """Return whether all iterations write a scalar before reading it, or none writes it.
-
-    A condition that is invariant in the loop decides which. If the scalar is read `later`, each
-    iteration that writes it must do so on all paths.
-    """
-    guards = [
-        flow.node(number).line
-        for item in flow.items_in(loop)
-        if item.writes and item.variable == variable
-        for number in item.node.around
-        if number > loop.number
-    ]
-    choices = [one for one in guards if isinstance(one, If) and not one.name]
-    for choice in choices:
-        condition = choice.branches[0].condition
-        if is_invariant(condition, loop, flow) and all(
-            _is_settled(variable, summary, later=later)
-            for summary in _with_choice(loop, condition, flow)
-        ):
-            return True
-    return False
 
 
 def _is_settled(variable: Variable, summary: Summary, *, later: bool) -> bool:
@@ -261,23 +275,22 @@ def is_invariant(
     )
 
 
-def _with_choice(loop: FlowNode, condition: Expr, flow: Flow) -> Iterator[Summary]:
-    """Yield the summaries of an iteration in which a condition is true, and false."""
-    assert isinstance(loop.line, Do)
-    for holds in (True, False):
+def _with_choice(loop: FlowNode, condition: Expr, flow: Flow, *, holds: bool) -> Summary:
+    """Return the summary of an iteration in which a condition is true, or false."""
 
-        def chosen(line: Line, holds: bool = holds) -> tuple[Line, ...]:
-            if not isinstance(line, If) or line.name:
-                return (line,)
-            if not same(line.branches[0].condition, condition):
-                return (line,)
-            if holds:
-                return line.branches[0].body
-            rest = line.branches[1:]
-            return (replace(line, branches=rest),) if rest else line.otherwise
+    def chosen(line: Line) -> tuple[Line, ...]:
+        if not isinstance(line, If) or line.name:
+            return (line,)
+        if not same(line.branches[0].condition, condition):
+            return (line,)
+        if holds:
+            return line.branches[0].body
+        rest = line.branches[1:]
+        return (replace(line, branches=rest),) if rest else line.otherwise
 
-        changed = replace(loop.line, body=rewritten(loop.line.body, chosen))
-        yield summary_of_iteration(changed, flow.names)
+    line = _do(loop)
+    changed = replace(line, body=rewritten(line.body, chosen))
+    return summary_of_iteration(changed, flow.names)
 
 
 def _counter(loop: FlowNode) -> str:

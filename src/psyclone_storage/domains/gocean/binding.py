@@ -6,7 +6,7 @@ one of the fields. If a call disagrees with its metadata, all diagnostics are re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass
@@ -38,11 +38,12 @@ _GRID_ACCESSES = (Access.READ, Access.READWRITE, Access.WRITE)
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """Argument in metadata, with the actual argument passed for it."""
+    """Argument in metadata, with the actual argument passed for it, and the type of its datum."""
 
     arg: KernelArg
     passed: ParsedArgument
     known: Declared | None
+    type: DataType
 
     @property
     def text(self) -> str:
@@ -50,15 +51,35 @@ class _Given:
         return self.passed.span.text or ex.spell(self.passed.expr)
 
 
-def bind_gocean_call(call: ParsedCall, kernel: Kernel, data: DataTable, uid: str) -> BoundCall:
-    """Match the arguments of `call` with the metadata of `kernel` and add them to `data`."""
-    wanted = [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
+def field_types(pairs: Iterable[tuple[ParsedCall, Kernel]]) -> dict[str, DataType]:
+    """Return the types of the fields that kernels declare, by the text of the actual argument.
+
+    Reductions accept fields of each type.
+    """
+    return {
+        ex.canonical(passed.expr): _type_of(arg, None)
+        for call, kernel in pairs
+        if not kernel.is_builtin
+        for arg, passed in zip(_passed_arguments(kernel), call.args, strict=False)
+        if arg.kind is ArgKind.FIELD
+    }
+
+
+def _passed_arguments(kernel: Kernel) -> list[KernelArg]:
+    return [arg for arg in kernel.args if arg.kind is not ArgKind.GRID_PROPERTY]
+
+
+def bind_gocean_call(
+    call: ParsedCall, kernel: Kernel, data: DataTable, uid: str, types: Mapping[str, DataType]
+) -> BoundCall:
+    """Match the arguments of `call` with the metadata of `kernel` and add them to `data`.
+
+    `types` are those of `field_types`.
+    """
+    wanted = _passed_arguments(kernel)
     if len(wanted) != len(call.args):
         return BoundCall(None, (_wrong_count(call, kernel, wanted),))
-    givens = [
-        _Given(arg, passed, declared(passed.expr))
-        for arg, passed in zip(wanted, call.args, strict=True)
-    ]
+    givens = [_given(kernel, *one, types) for one in zip(wanted, call.args, strict=True)]
     problems = [*_repeated(kernel, givens)]
     for given in givens:
         problems += [*_check(kernel, given), *_check_other_uses(given, data)]
@@ -70,9 +91,18 @@ def bind_gocean_call(call: ParsedCall, kernel: Kernel, data: DataTable, uid: str
         Actual(None, grid) if arg.kind is ArgKind.GRID_PROPERTY else next(actuals)
         for arg in kernel.args
     )
-    return BoundCall(
-        KernelCall(uid, kernel, args, build_gocean_dummies(kernel), span=call.span), ()
-    )
+    dummies = () if kernel.is_builtin else build_gocean_dummies(kernel)
+    return BoundCall(KernelCall(uid, kernel, args, dummies, span=call.span), ())
+
+
+def _given(
+    kernel: Kernel, arg: KernelArg, passed: ParsedArgument, types: Mapping[str, DataType]
+) -> _Given:
+    known = declared(passed.expr)
+    type_ = _type_of(arg, known)
+    if kernel.is_builtin and arg.kind is ArgKind.FIELD:
+        type_ = types.get(ex.canonical(passed.expr), type_)
+    return _Given(arg, passed, known, type_)
 
 
 def _field_for_grid(call: ParsedCall, wanted: list[KernelArg], data: DataTable) -> ex.Expr:
@@ -96,7 +126,7 @@ def _actual(given: _Given, data: DataTable) -> Actual:
     if ex.is_constant(passed.expr):
         return Actual(None, passed.expr, span=passed.span)
     datum = data.add(
-        ArgumentUse(passed.expr, _type_of(given), passed.span, kind=arg.kind, access=arg.access)
+        ArgumentUse(passed.expr, given.type, passed.span, kind=arg.kind, access=arg.access)
     )
     extent = None
     if isinstance(arg.stencil, GridStencil):
@@ -104,14 +134,14 @@ def _actual(given: _Given, data: DataTable) -> Actual:
     return Actual(datum.name, ex.Name(datum.name), extent=extent, span=passed.span)
 
 
-def _type_of(given: _Given) -> DataType:
+def _type_of(arg: KernelArg, known: Declared | None) -> DataType:
     """Return the declared type of a scalar if known, else the type given by metadata."""
-    if given.arg.kind is ArgKind.FIELD:
-        values = value_type(given.arg.intrinsic, given.arg.precision)
-        return DerivedType(field_type(values, has_layers=bool(given.arg.layers)))
-    if given.known is not None and isinstance(given.known.type, ScalarType):
-        return given.known.type
-    return value_type(given.arg.intrinsic)
+    if arg.kind is ArgKind.FIELD:
+        values = value_type(arg.intrinsic, arg.precision)
+        return DerivedType(field_type(values, has_layers=bool(arg.layers)))
+    if known is not None and isinstance(known.type, ScalarType):
+        return known.type
+    return value_type(arg.intrinsic)
 
 
 # ---------------------------------------------------------------------------- agreement
@@ -189,7 +219,7 @@ def _check_other_uses(given: _Given, data: DataTable) -> Iterator[Diagnostic]:
     An unknown type follows from the metadata, which must therefore agree.
     """
     before = data.known(given.passed.expr)
-    if before is None or given.known is not None or before.type == _type_of(given):
+    if before is None or given.known is not None or before.type == given.type:
         return
     yield Diagnostic(
         "S112",

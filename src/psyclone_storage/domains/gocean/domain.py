@@ -8,12 +8,12 @@ from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.domains.build import BoundInvoke, KernelsByName, kernel_of
 from psyclone_storage.domains.data import DataTable
-from psyclone_storage.domains.gocean.binding import bind_gocean_call
+from psyclone_storage.domains.gocean.binding import bind_gocean_call, field_types
 from psyclone_storage.domains.gocean.metadata import first_written
 from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.infrastructures.gocean import ANY_OFFSET
 from psyclone_storage.ir.expr import spell
-from psyclone_storage.ir.kernel import ArgKind, Kernel
+from psyclone_storage.ir.kernel import Access, ArgKind, Kernel
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedCall, ParsedInvoke
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Schedule
@@ -37,16 +37,19 @@ class GoceanDomain:
         data = DataTable((*_INDICES, *(kernel.procedure for _, kernel in pairs)))
         problems = list(_mixed_offsets(pairs))
         calls: list[KernelCall] = []
+        types = field_types(pairs)
         for number, (call, kernel) in enumerate(pairs, start=1):
             uid = f"{kernel.key}@loop{number}"
-            bound = bind_gocean_call(call, kernel, data, uid)
+            bound = bind_gocean_call(call, kernel, data, uid, types)
             problems += bound.problems
             if bound.call is not None:
                 calls.append(bound.call)
         return BoundInvoke(tuple(calls), data, tuple(problems))
 
     def bounds_from(self, kernel: Kernel) -> int:
-        """Return the position of the first field that `kernel` writes."""
+        """Return the position of the first field that `kernel` writes, or that it reduces."""
+        if kernel.is_builtin:
+            return next(at for at, arg in enumerate(kernel.args) if arg.kind is ArgKind.FIELD)
         return first_written(kernel.args)
 
     def check_schedule(self, schedule: Schedule) -> tuple[Diagnostic, ...]:
@@ -57,7 +60,8 @@ class GoceanDomain:
 def _written_scalars(schedule: Schedule) -> Iterator[Diagnostic]:
     for call in kernel_calls(schedule):
         for described, actual in zip(call.kernel.args, call.args, strict=True):
-            if described.kind is ArgKind.SCALAR and described.access.writes:
+            is_reduced = described.access is Access.REDUCTION
+            if described.kind is ArgKind.SCALAR and described.access.writes and not is_reduced:
                 yield Diagnostic(
                     "S114",
                     f"'{call.kernel.name}' writes the scalar '{spell(actual.value)}', which would"

@@ -111,7 +111,7 @@ class GoceanRules:
         return frozenset(datum.name for datum in schedule.data)
 
     def may_fill(self, loop: Loop) -> bool:
-        """Return False, because no kernel increments halo points, and there are no built-ins."""
+        """Return False, because no kernel increments halo points, and built-ins write none."""
         return False
 
     def check_extent(self, loop: Loop, call: KernelCall) -> tuple[Diagnostic, ...]:
@@ -123,11 +123,11 @@ class GoceanRules:
         return self.dirty_flags
 
     def sums_in_order(self) -> bool:
-        """Return False, because there are no sums."""
+        """Return False, because the runtime computes sums."""
         return False
 
     def sums_exactly(self) -> bool:
-        """Return False, because there are no sums."""
+        """Return False, because no step may change the loops of a sum anyway."""
         return False
 
     def overlaps_exchanges(self) -> bool:

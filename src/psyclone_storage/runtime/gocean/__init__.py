@@ -18,6 +18,11 @@ from psyclone_storage.runtime.gocean.field import Field, exchange
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.held import held, points
 from psyclone_storage.runtime.gocean.points import Offset, Points
+from psyclone_storage.runtime.gocean.reductions import (
+    reduced_on_rank,
+    reduced_over_ranks,
+    rounded_part,
+)
 from psyclone_storage.runtime.native import CompiledLibrary
 
 __all__ = [
@@ -39,4 +44,7 @@ __all__ = [
     "power",
     "put",
     "quotient",
+    "reduced_on_rank",
+    "reduced_over_ranks",
+    "rounded_part",
 ]

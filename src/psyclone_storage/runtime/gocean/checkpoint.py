@@ -145,10 +145,17 @@ def _description(
     return {
         "points": grid.points,
         "halo": grid.halo,
+        **_surroundings(grid),
         "parts": [[one.domain.start, one.domain.stop] for one in parts.subdomains],
         "fields": {name: _described(field) for name, field in fields.items()},
         "numbers": dict(numbers),
     }
+
+
+def _surroundings(grid: Grid) -> dict[str, Any]:
+    """Return the offset and the boundaries of a grid, which decide what the points around mean."""
+    sides = [[one.value for one in pair] for pair in grid.boundaries]
+    return {"offset": grid.offset.value, "boundaries": sides}
 
 
 def _complete(folder: Path) -> list[Path]:
@@ -230,6 +237,14 @@ def _check(described: Mapping[str, Any], grid: Grid, fields: Mapping[str, Field]
         raise CheckpointError(
             f"The checkpoint has {points} points, but the grid has {grid.points} points."
         )
+    for what, own_value in _surroundings(grid).items():
+        # Checkpoints of earlier versions do not contain them.
+        value = described.get(what, own_value)
+        if value != own_value:
+            raise CheckpointError(
+                f"The checkpoint has the {what} {value}, but the grid has {own_value}: create the "
+                f"grid as in the program that wrote it."
+            )
     for name, field in fields.items():
         known = described["fields"].get(name)
         if known is None:

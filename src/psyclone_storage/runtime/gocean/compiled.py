@@ -140,14 +140,7 @@ class _Prepared(BoundStorages):
             (ctypes.c_double * max(len(reals), 1))(*reals),
             (ctypes.c_int64 * len(whole))(*whole),
         )
-        meant = dict(enumerate(routine.meant))
-        for at, (storage, field) in enumerate(zip(storages, fields, strict=False)):
-            if storage.dtype != "f8" and "type=" not in meant.get(at, ""):
-                raise TypeError(
-                    f"{field.describe()} has values of the type {storage.dtype}, but generated C "
-                    f"computes with float64: declare the argument of the kernel with GO_FLOAT32 or "
-                    f"GO_INT32, or generate NumPy for other types."
-                )
+        for storage, field in zip(storages, fields, strict=False):
             if routine.device is not None and storage.device is None:
                 raise ValueError(
                     f"{field.describe()} is on the host alone, but what was generated runs on a "

@@ -19,12 +19,16 @@ from psyclone_storage.runtime.binding import (
     kept_with,
     side_of,
 )
-from psyclone_storage.runtime.exact_sum import exact_multiple, rounded
 from psyclone_storage.runtime.gocean.boundaries import Boundary
 from psyclone_storage.runtime.gocean.exchange import InPlace, Packed
 from psyclone_storage.runtime.gocean.given import check_numbers, one_of, whole_number
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.points import Points, regions
+from psyclone_storage.runtime.gocean.reductions import (
+    combined,
+    reduced_on_rank,
+    reduced_over_ranks,
+)
 from psyclone_storage.storage import RDWR, Storage, storage
 from psyclone_storage.storage.interop.xarray import labelled
 
@@ -323,27 +327,19 @@ class Field:
         Raises:
             ValueError: on all ranks, a reproducible sum contains a value that is not finite.
         """
-        if not reproducible:
-            gathered = self.grid.ranks.gathered
-            # 32-bit reals are added in 64 bits.
-            wide = np.float64 if self.storage.dtype.kind == "f" else None
-            return float(sum(gathered(self._reduced(lambda values: values.sum(dtype=wide)))))
-        return self._total(self.values, reproducible=True)
+        return self._total(self, reproducible=reproducible)
 
-    def _total(self, values: Array, *, reproducible: bool) -> float:
-        """Return the sum of values of all ranks."""
-        gathered = self.grid.ranks.gathered
-        if not reproducible:
-            return float(sum(gathered(float(values.sum()))))
-        # If one rank raised an error here, the others would wait for it.
-        finite = bool(np.all(np.isfinite(values)))
-        parts = gathered(exact_multiple(values) if finite else None)
-        if None in parts:
+    def _total(self, *fields: Field, reproducible: bool) -> float:
+        """Return the sum of a field, or of the products of two, over all ranks."""
+        parts = self.grid.ranks.gathered(reduced_on_rank("sum", *fields, exact=reproducible))
+        # A rank that raised earlier would leave the others waiting.
+        if reproducible and any(isinstance(one, float) for one in parts):
+            rank = next(at for at, one in enumerate(parts) if isinstance(one, float))
             raise ValueError(
-                f"{self.describe()} has a value that is infinite or not a number, on rank "
-                f"{parts.index(None)}: it has no exact sum."
+                f"{self.describe()} has a value that is infinite or not a number, on rank {rank}: "
+                f"it has no exact sum."
             )
-        return rounded(sum(part for part in parts if part is not None))
+        return combined("sum", parts)
 
     def mean(self, *, reproducible: bool = False) -> float:
         """Return the mean over all internal points of the domain; see `sum`.
@@ -372,14 +368,7 @@ class Field:
             raise TypeError(
                 f"{self.describe()} has a dot product with a field, not with {other!r}."
             )
-        is_alike = other.points is self.points and other.layers == self.layers
-        if other.grid is not self.grid or not is_alike:
-            raise ValueError(
-                f"{self.describe()} and {other.describe()} are not on the same points of one grid."
-            )
-        with np.errstate(over="ignore", invalid="ignore"):
-            products = np.multiply(self.values, other.values, dtype=np.float64)
-        return self._total(products, reproducible=reproducible)
+        return self._total(self, other, reproducible=reproducible)
 
     def norm(self, *, reproducible: bool = False) -> float:
         """Return the square root of the dot product with itself.
@@ -396,16 +385,14 @@ class Field:
 
         It is infinite if there are no internal points. Collective: all ranks must call it.
         """
-        own = self._reduced(lambda values: values.min() if values.size else math.inf)
-        return float(np.min(self.grid.ranks.gathered(own)))
+        return reduced_over_ranks("min", self, reduced_on_rank("min", self))
 
     def max(self) -> float:
         """Return the maximum over all internal points of the domain; NaN if any value is NaN.
 
         It is minus infinity if there are no internal points. Collective: all ranks must call it.
         """
-        own = self._reduced(lambda values: values.max() if values.size else -math.inf)
-        return float(np.max(self.grid.ranks.gathered(own)))
+        return reduced_over_ranks("max", self, reduced_on_rank("max", self))
 
     def gather(self, root: int = 0) -> Array | None:
         """Return the values of the whole domain on the rank `root`, and None on other ranks.
@@ -421,11 +408,6 @@ class Field:
         for subdomain, part in zip(self.grid.decomposition.subdomains, found, strict=True):
             values[subdomain.domain.box] = part
         return values
-
-    def _reduced(self, function: Callable[[Any], Any]) -> float:
-        """Return `function` of the internal points, on the device if they are current there."""
-        with self.storage.access(side_of([self])) as array:
-            return float(function(array[self.internal.box]))
 
     # -- making ----------------------------------------------------------------------------------
 

@@ -91,7 +91,8 @@ def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
     """Check that fields are on the points, and grids have the offset, expected by kernels.
 
     `meant` contains words for each of the first fields: `points=u`, or `field` for any points;
-    `layers` if the field has layers; `type=float32` for values other than reals of 64 bits;
+    `layers` if the field has layers; `type=float32` for values other than reals of 64 bits, which
+    are expected without this word;
     `offset=ne`.
 
     Raises:
@@ -104,6 +105,12 @@ def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
             raise ValueError(
                 f"{field.describe()} has {has} layers, but what is called takes a field {takes} "
                 f"layers there."
+            )
+        if "type=" not in words and field.storage.dtype != np.float64:
+            raise TypeError(
+                f"{field.describe()} has values of the type {field.storage.dtype}, but what is "
+                f"called takes float64: declare the argument of the kernel with GO_FLOAT32 or "
+                f"GO_INT32."
             )
         for what, _, wanted in (word.partition("=") for word in words.split()):
             if what == "type" and field.storage.dtype != wanted:

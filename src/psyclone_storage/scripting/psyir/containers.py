@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +11,8 @@ from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import routine as rt
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.rewrite import expressions_of, walk_lines
+from psyclone_storage.ir.rewrite import blocks_of, expressions_of, walk_lines
+from psyclone_storage.ir.unit import Line
 from psyclone_storage.scripting.psyir import calls, choices, directives, loops
 from psyclone_storage.scripting.psyir.live import LiveNode
 from psyclone_storage.scripting.psyir.statements import Known, Lines, Schedule, Statement
@@ -168,8 +169,13 @@ class Routine(UnitNode, Schedule):
         Existing nodes follow their statements. If statements are `rewritten`, and not only enclosed
         in directives, unchanged statements also keep their nodes.
         """
-        if body is not self._block:
-            self.sync(body, Known(_with_lines(self), body) if rewritten else None)
+        if body is self._block:
+            return
+        if not rewritten:
+            self.sync(body, None)
+            return
+        same = _unchanged(self.block(), body)
+        self.sync(body, Known(_with_lines(self, same), same))
 
     def debug_string(self) -> str:
         """Return the statements as Fortran text."""
@@ -182,13 +188,44 @@ def _names(body: Lines) -> Iterator[ex.Name]:
             yield from (part for part in ex.walk(expr) if isinstance(part, ex.Name))
 
 
-def _with_lines(top: LiveNode) -> Iterator[Statement]:
-    """Yield the statement nodes below `top`, of which the children have been created."""
+def _with_lines(top: LiveNode, same: Collection[int]) -> Iterator[Statement]:
+    """Yield the statement nodes below `top`, of which the children have been created.
+
+    Those inside a statement whose identity is in `same` are left out.
+    """
     for node in top.children:
         if isinstance(node, Statement):
             yield node
-            for block in node.blocks():
-                yield from _with_lines(block)
+            if id(node.line()) not in same:
+                for block in node.blocks():
+                    yield from _with_lines(block, same)
+
+
+def _unchanged(before: Lines, after: Lines) -> frozenset[int]:
+    """Return the identities of the statements that two versions of a body have in common.
+
+    Those inside a common statement are left out. A statement may have another level.
+    """
+    same: set[int] = set()
+    only: tuple[dict[int, Line], dict[int, Line]] = ({}, {})
+    new: tuple[Iterable[Line], Iterable[Line]] = before, after
+    while True:
+        added = [{id(line): line for line in lines} for lines in new]
+        for one, more in zip(only, added, strict=True):
+            one.update(more)
+        common = only[0].keys() & only[1].keys()
+        same |= common
+        for one in only:
+            for number in common:
+                del one[number]
+        inside = [
+            [inner for number, line in more.items() if number not in common
+             for block in blocks_of(line) for inner in block]
+            for more in added
+        ]  # fmt: skip
+        if not any(inside):
+            return frozenset(same)
+        new = inside[0], inside[1]
 
 
 class FileContainer(LiveNode):

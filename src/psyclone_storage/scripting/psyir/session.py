@@ -45,9 +45,11 @@ def commit(routine: Routine, bench: FileBench) -> None:
     ]
     if not set(promised) <= set(bench.facts):
         bench.assume(*promised)
+    table = routine.symbol_table
+    if routine.block() is code.body and not table.new_declarations() and not table.new_uses():
+        return
     known = {item.key for item in code.declarations if isinstance(item, un.Declare)}
     imported = {name.key for use in code.uses for name in use.names}
-    table = routine.symbol_table
     declares = tuple(item for item in table.new_declarations() if item.key not in known)
     uses = tuple(
         use for use in table.new_uses() if not imported.issuperset(name.key for name in use.names)

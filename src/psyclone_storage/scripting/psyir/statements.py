@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import singledispatch
 from operator import is_
 from typing import Any, ClassVar, Self
@@ -14,7 +14,6 @@ from psyclone_storage.ir.rewrite import (
     blocks_of,
     names_of_line,
     place_of_line,
-    walk_lines,
     with_each_block,
 )
 from psyclone_storage.languages.fortran.print.edit_script import node_extent
@@ -151,12 +150,12 @@ class Statement(LiveNode):
 class Known:
     """The nodes of a routine before a step, for reuse after it.
 
-    If the `body` after the step contains a node's own record, the node belongs to it. Otherwise
-    nodes are matched by the uid of a loop or by the source position of the statement.
+    A node belongs to the record that it showed, if the identity of that is in `unchanged`.
+    Otherwise nodes are matched by the uid of a loop or by the source position of the statement.
     """
 
-    def __init__(self, nodes: Iterable[Statement] = (), body: Lines = ()) -> None:
-        self._unchanged = frozenset(map(id, walk_lines(body)))
+    def __init__(self, nodes: Iterable[Statement] = (), unchanged: Collection[int] = ()) -> None:
+        self._unchanged = unchanged
         self._same: dict[int, list[Statement]] = {}
         self._like: dict[object, list[Statement]] = {}
         for node in nodes:

@@ -93,6 +93,8 @@ class WriteRanges(Transformation):
         return ArraysToRanges(nodes[0].uid)
 
     def _on_file(self, request: NodeRequest) -> NamedStep:
+        if not request.may_be_array():
+            return request.nothing()
         return request.on_statement(ArraysToRanges(""))
 
     def _is_idle(self, reasons: Reasons) -> bool:

@@ -11,16 +11,19 @@ from collections.abc import Mapping, Sequence
 from operator import is_
 from typing import Any
 
+from psyclone_storage.analysis.bodies.shapes import find_declaration
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
+from psyclone_storage.ir.expr import Element, Name
 from psyclone_storage.ir.facts import Fact, FactKind, Facts
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.scripting.errors import TransformationError, refusal
 from psyclone_storage.scripting.psyir.choices import WhereLoop
 from psyclone_storage.scripting.psyir.containers import Routine
+from psyclone_storage.scripting.psyir.data import DataNode
 from psyclone_storage.scripting.psyir.live import LiveNode
 from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.psyir.session import apply_step, routine_around
@@ -162,6 +165,20 @@ class NodeRequest:
     def on_statement(self, step: ChangesCode) -> RewriteStatement:
         """Return the step that changes the code of the statement which contains the only node."""
         return RewriteStatement(self.routine.key, self.statement(), step)
+
+    def nothing(self) -> EditRoutine:
+        """Return the step that changes nothing."""
+        body = self.bench.code(self.routine.key).body
+        return EditRoutine(self.routine.key, body, body)
+
+    def may_be_array(self) -> bool:
+        """Return whether the only node may be the name of a whole array."""
+        node = self.nodes[0]
+        expr = node.frozen() if isinstance(node, DataNode) else None
+        if not isinstance(expr, Name):
+            return not isinstance(expr, Element)
+        declared = find_declaration(self.bench.code(self.routine.key), expr.text)
+        return declared is None or bool(declared.shape)
 
     def statement(self) -> un.Line:
         """Return the statement that contains the only node.

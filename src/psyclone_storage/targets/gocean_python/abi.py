@@ -10,7 +10,15 @@ MODULE_VALUE = "module_value"
 LESSER, GREATER, PICK, PUT = "lesser", "greater", "pick", "put"
 LIBRARY, ROUTINE, WITHIN = "CompiledLibrary", "CompiledRoutine", "check_within"
 DEVICE_LIBRARY = "DeviceLibrary"
-FROM_MODULE = (HELD, POINTS, EXCHANGE, POWER, QUOTIENT, LESSER, GREATER, PICK, PUT, MODULE_VALUE)
+REDUCED_ON_RANK, REDUCED_OVER_RANKS = "reduced_on_rank", "reduced_over_ranks"
+ROUNDED_PART = "rounded_part"
+REDUCING = (REDUCED_ON_RANK, REDUCED_OVER_RANKS, ROUNDED_PART)
+TO_REAL = "float"
+FUNCTIONS = frozenset({*REDUCING, TO_REAL})
+"""Functions whose calls are printed as they are."""
+FROM_MODULE = (
+    HELD, POINTS, EXCHANGE, POWER, QUOTIENT, LESSER, GREATER, PICK, PUT, MODULE_VALUE, *REDUCING,
+)  # fmt: skip
 """What generated modules import from there by name."""
 
 GRID, PROPERTY, READ_ONLY = "grid", "property", "data_ro"
@@ -20,6 +28,7 @@ LAYERS = "layers"
 IS_DIRTY, SET_DIRTY, FIELD_EXCHANGE = "is_dirty", "set_dirty", "exchange"
 FIELD_START, FIELD_FINISH = "start_exchange", "finish_exchange"
 ONLY_DIRTY = "only_dirty"
+VALUE, EXACT = "value", "exact"
 NUMPY = "np"
 INTEGER = ScalarType(Intrinsic.INTEGER)
 REAL = ScalarType(Intrinsic.REAL)

@@ -40,6 +40,8 @@ def field_contracts(context: LoweringContext) -> Mapping[str, str]:
     forms: dict[str, str] = {}
     offsets: set[str] = set()
     for call in kernel_calls(context.schedule):
+        if call.kernel.is_builtin:
+            continue
         offsets.add(_OFFSETS.get(call.kernel.points.offset, "") if call.kernel.points else "")
         for position, arg in enumerate(call.kernel.args):
             if arg.kind is ArgKind.FIELD:

@@ -40,9 +40,10 @@ _EXTENT = ScalarType(Intrinsic.INTEGER, "8")
 _REAL, _SHORT = ScalarType(Intrinsic.REAL, "8"), ScalarType(Intrinsic.REAL, "4")
 
 
-def grids_in_c(properties: Mapping[str, GridProperty]) -> Infrastructure:
-    """Return the table of the runtime's grids with these properties."""
-    plain = grids_in_python({name: one.rank for name, one in properties.items()})
+def grids_in_c(properties: Mapping[str, GridProperty], *, exact_sums: bool) -> Infrastructure:
+    """Return the table of the runtime's grids with these properties; see `grids_in_python`."""
+    ranks = {name: one.rank for name, one in properties.items()}
+    plain = grids_in_python(ranks, exact_sums=exact_sums)
 
     def data(context: LoweringContext, asked: ops.DataOf) -> Expr:
         shape, form = _extents(context), form_of(asked.datum)
@@ -88,10 +89,11 @@ def grids_in_c(properties: Mapping[str, GridProperty]) -> Infrastructure:
     )
 
 
-def grids_in_cuda(properties: Mapping[str, GridProperty]) -> Infrastructure:
+def grids_in_cuda(properties: Mapping[str, GridProperty], *, exact_sums: bool) -> Infrastructure:
     """Return the table for a device, whose queues wait only for the data of each function."""
     contract = StoragePolicy(home=Side.DEVICE, waits_apart=True)
-    return replace(grids_in_c(properties), name="The runtime for grids in CUDA", holding=contract)
+    table = grids_in_c(properties, exact_sums=exact_sums)
+    return replace(table, name="The runtime for grids in CUDA", holding=contract)
 
 
 def _type_of(item: GridProperty | ScalarType) -> ScalarType:

@@ -32,7 +32,7 @@ from psyclone_storage.ir.schedule import (
 from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Call, Comment, Declare, DeviceItem, HoldData, Line
+from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, DeviceItem, HoldData, Line
 from psyclone_storage.ir.walk import kernel_calls, sequential_statements
 from psyclone_storage.lowering.emit_storage import why_held
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
@@ -49,8 +49,11 @@ _DIMENSIONS = {Axis.EAST: 0, Axis.NORTH: 1}
 _REGIONS = {INTERNAL: abi.INTERNAL, ALL: abi.WHOLE}
 
 
-def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
-    """Return the table of the runtime's grids; `ranks` are the ranks of grid properties."""
+def grids_in_python(ranks: Mapping[str, int], *, exact_sums: bool) -> Infrastructure:
+    """Return the table of the runtime's grids; `ranks` are the ranks of grid properties.
+
+    With `exact_sums`, sums of fields are rounded once.
+    """
 
     def grid_property(context: LoweringContext, asked: ops.GridPropertyOf) -> ex.Expr:
         declared = Declare(asked.name, abi.REAL)
@@ -78,8 +81,12 @@ def grids_in_python(ranks: Mapping[str, int]) -> Infrastructure:
             ops.MarkDirty: lambda _, asked: (_called(asked.datum, abi.SET_DIRTY),),
             ops.EnterDevice: lambda _context, _asked: (),
             ops.CopyTo: lambda _context, _asked: (),
+            ops.ReducePoints: _reduced_on_rank,
+            ops.Reduce: lambda context, asked: _reduced_over_ranks(context, asked.datum, asked.op),
+            ops.EndExactSum: _rounded,
         },
         _no_items,
+        exact_sums=exact_sums,
         names_what_is_copied=False,
         around=_held,
         holding=StoragePolicy(),
@@ -93,7 +100,10 @@ def _value_type(datum: Datum) -> ScalarType:
 
 
 def _dummies(context: LoweringContext) -> tuple[Declare, ...]:
-    return tuple(Declare(datum.name, abi.REAL) for datum in context.schedule.data)
+    return tuple(
+        Declare(datum.name, abi.INTEGER if _value_type(datum) == abi.INTEGER else abi.REAL)
+        for datum in context.schedule.data
+    )
 
 
 def _no_items(
@@ -128,8 +138,17 @@ def _held(context: LoweringContext, lines: tuple[Line, ...]) -> tuple[Line, ...]
 
 
 def held_fields(context: LoweringContext) -> tuple[Held, ...]:
-    """Return the acquired fields of a routine, with the purpose of each access."""
-    acquired = {action.datum: action for action in context.held.acquired}
+    """Return the acquired fields of a routine, with the purpose of each access.
+
+    Functions of the runtime acquire the fields that they reduce.
+    """
+    used = {
+        actual.datum
+        for call in kernel_calls(context.schedule)
+        if not call.kernel.is_builtin
+        for actual in call.args
+    }
+    acquired = {one.datum: one for one in context.held.acquired if one.datum in used}
     meant, moved = field_contracts(context), _moved_depths(context.schedule)
     return tuple(
         Held(
@@ -310,3 +329,52 @@ def _exchanged_together(_context: LoweringContext, asked: ops.ExchangeTogether) 
         args = (ex.ArrayLiteral(fields), depth, *(flags if asked.dirty_only else ()))
         lines.append(Call(ex.Name(abi.EXCHANGE), args))
     return tuple(lines)
+
+
+# ---------------------------------------------------------------------------- reductions
+
+
+def _reduced_on_rank(context: LoweringContext, asked: ops.ReducePoints) -> tuple[Line, ...]:
+    """Return the assignment of what the points of a rank contribute to a reduction."""
+    call, formula = asked.call, asked.call.kernel.formula
+    if formula is None or formula.reduction is None:
+        raise InternalError(f"'{call.kernel.name}' is not a reduction.")
+    places = [
+        formula.letters.index(part.text)
+        for part in ex.walk(formula.value)
+        if isinstance(part, ex.Name)
+    ]
+    fields = [ex.Name(context.datum(call, at).name) for at in places]
+    exact = (ex.Keyword(abi.EXACT, ex.Literal(".true.", Intrinsic.LOGICAL)),)
+    args = (_operation(formula.reduction), *fields, *(exact if asked.exact else ()))
+    found = ex.CallFunction(ex.Name(abi.REDUCED_ON_RANK), args)
+    return (Assign(_value_of(context.datum(call, 0)), found),)
+
+
+def _reduced_over_ranks(
+    context: LoweringContext, datum: Datum, operation: kern.ReductionOp
+) -> tuple[Line, ...]:
+    """Return the assignment of the combined contributions of all ranks of a field's grid."""
+    field = next(
+        actual
+        for call in kernel_calls(context.schedule)
+        if call.kernel.is_builtin and call.args[0].datum == datum.name
+        for actual in call.args[1:]
+    )
+    args = (_operation(operation), field.value, _value_of(datum))
+    return (Assign(_value_of(datum), ex.CallFunction(ex.Name(abi.REDUCED_OVER_RANKS), args)),)
+
+
+def _rounded(context: LoweringContext, asked: ops.EndExactSum) -> tuple[Line, ...]:
+    if asked.over_ranks:
+        return _reduced_over_ranks(context, asked.datum, kern.ReductionOp.SUM)
+    value = _value_of(asked.datum)
+    return (Assign(value, ex.CallFunction(ex.Name(abi.ROUNDED_PART), (value,))),)
+
+
+def _operation(operation: kern.ReductionOp) -> ex.Expr:
+    return ex.Literal(f'"{operation.value}"', Intrinsic.CHARACTER)
+
+
+def _value_of(datum: Datum) -> ex.Member:
+    return ex.Member(ex.Name(datum.name), abi.VALUE)

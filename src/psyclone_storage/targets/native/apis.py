@@ -94,7 +94,7 @@ def _column_launch(function: ExportedFunction) -> str:
 
 GRIDS = ProgramApi(
     grids.MODULE,
-    (grids.WITHIN, grids.EXCHANGE),
+    (grids.WITHIN, grids.EXCHANGE, *grids.REDUCING),
     grids.RESERVED | {grids.WITHIN},
     {WORKING_PRECISION: 8, str(SINGLE.kind): 4},
     ("arrays", "numbers", "counts"),

@@ -248,7 +248,7 @@ def _call(run: str, given: str, part: ComputedPart) -> Iterator[str]:
 def _python(unit: Unit, made: list[_NativeRoutine], form: NativeForm) -> str:
     functions = [lines for one in made for lines in _functions(one, form)]
     if not any(one.plan.held for one in made):
-        return emit_module(unit, functions, form.api.module, lambda _: ())
+        return emit_module(unit, functions, form.api.module, partial(called_words, form.api.words))
     always = sorted([form.library, meshes.ROUTINE])
     return emit_module(
         unit,

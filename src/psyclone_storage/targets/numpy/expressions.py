@@ -153,6 +153,8 @@ class Spelling:
                 return f"({infix.join(first, second)})"
             case ex.Name(text) if key_of(text) == "not":
                 return f"({COMPLEMENT.apply(self._write(expr.items[0]))})"
+            case ex.Name(text) if text in abi.FUNCTIONS:
+                return f"{text}({self._list(expr.items)})"
             case ex.Member():
                 brackets = "()" if type(expr).__name__ == "CallFunction" else "[]"
                 return f"{self._base(expr.base)}{brackets[0]}{self._list(expr.items)}{brackets[1]}"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from psyclone_storage.ir.unit import Unit
+from psyclone_storage.base.records import replace
+from psyclone_storage.ir.expr import CallFunction, Expr, Name
+from psyclone_storage.ir.rewrite import rewritten
+from psyclone_storage.ir.unit import Call, GeneratedRoutine, Line, Unit
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
 from psyclone_storage.targets.gocean_python import abi
 from psyclone_storage.targets.python_host import (
@@ -21,9 +24,29 @@ def emit_numpy_module(unit: Unit, inlined: InlinedProcedures) -> str:
         CompileError: G010, Python cannot express a part of it.
     """
     require_no_modules(unit)
-    routines = [with_own_names(one, abi.RESERVED) for one in unit.routines]
+    routines = [with_own_names(_with_numbers(one), abi.RESERVED) for one in unit.routines]
     functions = [emit_function(routine, lines_of(routine.body, {})) for routine in routines]
     return emit_module(unit, [*functions, *inlined.procedures], abi.MODULE, _words)
+
+
+def _with_numbers(routine: GeneratedRoutine) -> GeneratedRoutine:
+    """Return a routine that passes real scalars to kernels as numbers of Python.
+
+    A scalar may be a number of NumPy, or the result of a reduction.
+    """
+    reals = {item.key for item in routine.dummies if item.type == abi.REAL}
+
+    def passed(actual: Expr) -> Expr:
+        is_real = isinstance(actual, Name) and actual.key in reals
+        return CallFunction(Name(abi.TO_REAL), (actual,)) if is_real else actual
+
+    def changed(line: Line) -> tuple[Line, ...]:
+        match line:
+            case Call(Name(), args):
+                return (replace(line, args=tuple(map(passed, args))),)
+        return (line,)
+
+    return replace(routine, body=rewritten(routine.body, changed))
 
 
 def _words(text: str) -> list[str]:

@@ -535,3 +535,65 @@ def test_critical_is_for_statements_of_a_shared_loop(tmp_path: Path) -> None:
     block = leaving.walk(Loop)[0].loop_body
     with pytest.raises(TransformationError, match="leaves the region"):
         TRANSFORMATIONS["OMPCriticalTrans"]().apply(block.children[0])
+
+
+def test_references_of_scalars_and_elements_do_not_rewrite_their_statement() -> None:
+    """Only the reference of a whole array does, and a second application finds nothing to do."""
+    tree = tree_of("    c = b * t + a(k, 1)\n")
+    transformation = TRANSFORMATIONS["Reference2ArrayRangeTrans"]()
+    statement = nodes_of(tree, Assignment, "c = b")[0]
+    named = {node.debug_string(): node for node in statement.walk(Reference)}
+    assert tree.bench is not None
+    for text in ("t", "k", "a(k, 1)"):
+        transformation.apply(named[text])
+        assert not tree.bench.journal, text
+    transformation.apply(named["b"])
+    assert len(tree.bench.journal) == 1
+    assert "c(:) = b(:) * t + a(k, 1)" in finished(tree)
+
+
+@pytest.mark.parametrize(
+    ("statement", "moves"),
+    [
+        ("t = k * 2.0", True),
+        ("k = size(c)", True),  # 'c' is assigned in the loop, but not its extent
+        ("t = i * 2.0", False),
+        ("t = c(1) * 2.0", False),
+        ("t = k + b(j)", False),
+    ],
+)
+def test_an_assignment_leaves_its_loop_only_if_nothing_in_it_changes_its_value(
+    statement: str, moves: bool
+) -> None:
+    tree = tree_of(
+        f"    do i = 1, n\n      {statement}\n      j = i\n      c(i) = t + k\n    end do\n"
+    )
+    node = nodes_of(tree, Assignment, statement)[0]
+    transformation = TRANSFORMATIONS["HoistTrans"]()
+    if moves:
+        transformation.apply(node)
+        lines = [line.strip() for line in finished(tree).splitlines()]
+        assert lines.index(statement) < lines.index("do i = 1, n")
+    else:
+        with pytest.raises(TransformationError):
+            transformation.apply(node)
+
+
+def test_statements_that_move_out_of_a_loop_stay_the_same_nodes() -> None:
+    """Those around it do, too; the nodes have the text that the steps made."""
+    tree = tree_of(
+        "    do j = 1, 2\n      do i = 1, 3\n        t = k * 2.0\n        d(i, j) = t + i\n"
+        "      end do\n    end do\n    c(1) = t\n"
+    )
+    moved, stays, after = (
+        nodes_of(tree, Assignment, text)[0] for text in ("t = k * 2.0", "d(i, j)", "c(1) = t")
+    )
+    outer, inner = nodes_of(tree, Loop, "d(i, j)")
+    for _ in range(2):
+        TRANSFORMATIONS["HoistTrans"]().apply(moved)
+    assert moved.ancestor(Loop) is None
+    assert stays.ancestor(Loop) is inner
+    assert inner.ancestor(Loop) is outer
+    shown = [id(node) for node in tree.walk(Routine)[0].walk(Assignment)]
+    assert [shown.count(id(node)) for node in (moved, stays, after)] == [1, 1, 1]
+    assert "t = k" not in outer.debug_string()
