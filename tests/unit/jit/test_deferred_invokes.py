@@ -86,6 +86,7 @@ def pending() -> int:
     return sum(len(one._pending) for one in PROGRAM._deferred)
 
 
+# ruff: noqa: ARG005
 ACTIONS: tuple[Callable[[list[Field], list[Result], random.Random], Any], ...] = (
     lambda f, r, c: invoke(spread(*c.sample(f, 2))),
     lambda f, r, c: invoke(spread(f[0], f[1]), scale(f[0], 1.5)),
@@ -215,9 +216,10 @@ def test_an_interrupt_before_anything_runs_loses_nothing(monkeypatch: pytest.Mon
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched:
         patched.setattr(deferred, "run_invoke", interrupted)
-        one.sum()
+        with pytest.raises(KeyboardInterrupt):
+            one.sum()
     np.testing.assert_array_equal(one.values, 3.0 * before)
 
 
