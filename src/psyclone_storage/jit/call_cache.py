@@ -10,7 +10,6 @@ import weakref
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import chain
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psyclone_storage.base.extension import is_compiled
@@ -23,7 +22,7 @@ from psyclone_storage.jit.types import (
     LiveCall,
     argument_kind,
 )
-from psyclone_storage.languages.python.parse.closure import ClosureSnapshot
+from psyclone_storage.languages.python.parse.closure import CallSite, ClosureSnapshot
 
 COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)
 """Whether the C extension compares calls."""
@@ -56,14 +55,14 @@ def make_call_finder(
     return partial(find_call, session.calls)
 
 
-def forget_calls(session: JitSession, frame: FrameType) -> None:
+def forget_calls(session: JitSession, frame: CallSite) -> None:
     """Drop the cached calls of the site that a frame is executing."""
     session.calls.pop((id(frame.f_code), frame.f_lasti), None)
 
 
 def cache_call(
     session: JitSession,
-    frame: FrameType,
+    frame: CallSite,
     about: tuple[tuple[LiveCall, ...], str, JitOptions],
     compiled: CompiledInvoke,
     snapshot: ClosureSnapshot,

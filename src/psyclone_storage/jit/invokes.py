@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Hashable, Sequence
 from itertools import chain
 from operator import attrgetter
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from psyclone_storage.base.compilers import (
@@ -34,6 +33,7 @@ from psyclone_storage.jit.types import (
     argument_kind,
 )
 from psyclone_storage.languages.python.parse.closure import (
+    CallSite,
     ClosureSnapshot,
     Resolved,
     call_location_of,
@@ -55,7 +55,7 @@ def run_invoke(
     session: JitSession,
     calls: tuple[LiveCall, ...],
     label: str,
-    frame: FrameType,
+    frame: CallSite,
     options: JitOptions,
 ) -> None:
     """Execute an invoke, which is compiled on its first call.
@@ -77,7 +77,7 @@ def run_invoke(
 def recover(
     session: JitSession,
     error: Exception,
-    about: tuple[tuple[LiveCall, ...], str, FrameType, JitOptions],
+    about: tuple[tuple[LiveCall, ...], str, CallSite, JitOptions],
 ) -> None:
     """Execute an invoke with NumPy if its routine failed because there is no C compiler.
 
@@ -119,7 +119,7 @@ def _look_up(
     session: JitSession,
     calls: Sequence[LiveCall],
     label: str,
-    frame: FrameType,
+    frame: CallSite,
     options: JitOptions,
 ) -> CompiledInvoke:
     """Return the compiled invoke for these arguments; compile it if necessary."""
@@ -152,7 +152,7 @@ def compiled_invoke(
     session: JitSession,
     calls: Sequence[LiveCall],
     label: str,
-    frame: FrameType,
+    frame: CallSite,
     options: JitOptions,
 ) -> CompiledInvoke:
     """Return the compiled invoke of a call site; compile it if necessary.
@@ -177,7 +177,7 @@ def _find_or_compile(  # noqa: PLR0913 - the parts of a call
     session: JitSession,
     calls: Sequence[LiveCall],
     label: str,
-    frame: FrameType,
+    frame: CallSite,
     options: JitOptions,
     *,
     apart: bool,
@@ -205,7 +205,7 @@ def _key(
     session: JitSession,
     calls: Sequence[LiveCall],
     values: list[Any],
-    about: tuple[str, FrameType, JitOptions],
+    about: tuple[str, CallSite, JitOptions],
 ) -> Hashable:
     """Return the key of an invoke: its call site, its kernels, and the kinds of its arguments.
 
