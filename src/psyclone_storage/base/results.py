@@ -16,6 +16,16 @@ class DeferredQueue(Protocol):
         """Run them."""
 
 
+QUEUES: list[DeferredQueue] = []
+"""The queues of this process, which are completed before other collective calls."""
+
+
+def complete_queues() -> None:
+    """Run all deferred invokes. Collective on several ranks."""
+    for queue in QUEUES:
+        queue.complete()
+
+
 class Result:
     """A number computed by an invoke, which can be an argument of a later invoke."""
 

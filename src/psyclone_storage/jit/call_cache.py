@@ -7,7 +7,7 @@ The comparison is implemented in C (`_compiled.c`), with a Python fallback (`_pu
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -105,8 +105,8 @@ def _identity_of(value: Any) -> Any:
 
 
 def _watch(
-    table: dict[tuple[int, int], tuple[Any, ...]],
-    site: tuple[int, int],
+    table: dict[tuple[int, Hashable], tuple[Any, ...]],
+    site: tuple[int, Hashable],
     call: CachedCall,
     objects: Iterable[Any],
 ) -> list[weakref.ref[Any]]:

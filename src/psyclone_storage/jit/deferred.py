@@ -4,7 +4,8 @@ A field or a result that a pending invoke uses refers to the queue, and complete
 program accesses its value. The queue is also completed before it gets a call site that it already
 contains, so that each time step of a loop has the same merged plan, which is compiled once. On
 several ranks, the ranks agree on the number of invokes that they merge, because only some of them
-may need a value.
+may need a value. Each rank completes the queue before any other collective call, so that a rank
+that needs a value waits only until the other ranks reach such a call.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numbers import Number
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
+from psyclone_storage.base.results import QUEUES
 from psyclone_storage.base.uncaught import UserError
 from psyclone_storage.jit.disk_cache import MODULES
 from psyclone_storage.jit.invokes import recover, run_invoke
@@ -72,6 +74,7 @@ class DeferredInvokes:
         self._running = False
         self._sites: dict[tuple[tuple[int, int], ...], MergedSites] = {}
         self._numbers: dict[LiveKernel, _Numbers] = {}
+        QUEUES.append(self)
         os.register_at_fork(before=self.complete)
 
     def find_nothing(self, *_: object) -> None:
@@ -124,8 +127,8 @@ class DeferredInvokes:
 
     def _agreed(self) -> int:
         """Return the number of invokes to merge now, which is equal on all ranks."""
-        ranks = self._grid.ranks
-        return min(ranks.gathered(len(self._pending))) if ranks.size > 1 else len(self._pending)
+        count: int = self._grid.ranks.agreed(len(self._pending))
+        return count
 
     def _run_batch(self, count: int) -> None:
         batch = self._pending[:count]
@@ -134,7 +137,7 @@ class DeferredInvokes:
         versions = [field.version for field in fields]
         try:
             self._run_merged(batch)
-        except Exception as error:
+        except Exception as error:  # pylint: disable=broad-exception-caught
             if [field.version for field in fields] != versions or count == 1:
                 self._drop(len(self._pending))
                 error.add_note(f"It occurred in the deferred invokes {_listed(batch)}.")
