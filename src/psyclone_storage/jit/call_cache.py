@@ -22,7 +22,7 @@ from psyclone_storage.jit.types import (
     LiveCall,
     argument_kind,
 )
-from psyclone_storage.languages.python.parse.closure import CallSite, ClosureSnapshot
+from psyclone_storage.languages.python.parse.closure import ClosureSnapshot, InvokeSite
 
 COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)
 """Whether the C extension compares calls."""
@@ -55,14 +55,14 @@ def make_call_finder(
     return partial(find_call, session.calls)
 
 
-def forget_calls(session: JitSession, frame: CallSite) -> None:
+def forget_calls(session: JitSession, frame: InvokeSite) -> None:
     """Drop the cached calls of the site that a frame is executing."""
     session.calls.pop((id(frame.f_code), frame.f_lasti), None)
 
 
 def cache_call(
     session: JitSession,
-    frame: CallSite,
+    frame: InvokeSite,
     about: tuple[tuple[LiveCall, ...], str, JitOptions],
     compiled: CompiledInvoke,
     snapshot: ClosureSnapshot,

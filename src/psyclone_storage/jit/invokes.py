@@ -33,8 +33,8 @@ from psyclone_storage.jit.types import (
     argument_kind,
 )
 from psyclone_storage.languages.python.parse.closure import (
-    CallSite,
     ClosureSnapshot,
+    InvokeSite,
     Resolved,
     call_location_of,
     changed_numbers,
@@ -55,7 +55,7 @@ def run_invoke(
     session: JitSession,
     calls: tuple[LiveCall, ...],
     label: str,
-    frame: CallSite,
+    frame: InvokeSite,
     options: JitOptions,
 ) -> None:
     """Execute an invoke, which is compiled on its first call.
@@ -77,7 +77,7 @@ def run_invoke(
 def recover(
     session: JitSession,
     error: Exception,
-    about: tuple[tuple[LiveCall, ...], str, CallSite, JitOptions],
+    about: tuple[tuple[LiveCall, ...], str, InvokeSite, JitOptions],
 ) -> None:
     """Execute an invoke with NumPy if its routine failed because there is no C compiler.
 
@@ -119,7 +119,7 @@ def _look_up(
     session: JitSession,
     calls: Sequence[LiveCall],
     label: str,
-    frame: CallSite,
+    frame: InvokeSite,
     options: JitOptions,
 ) -> CompiledInvoke:
     """Return the compiled invoke for these arguments; compile it if necessary."""
@@ -152,7 +152,7 @@ def compiled_invoke(
     session: JitSession,
     calls: Sequence[LiveCall],
     label: str,
-    frame: CallSite,
+    frame: InvokeSite,
     options: JitOptions,
 ) -> CompiledInvoke:
     """Return the compiled invoke of a call site; compile it if necessary.
@@ -177,7 +177,7 @@ def _find_or_compile(  # noqa: PLR0913 - the parts of a call
     session: JitSession,
     calls: Sequence[LiveCall],
     label: str,
-    frame: CallSite,
+    frame: InvokeSite,
     options: JitOptions,
     *,
     apart: bool,
@@ -205,7 +205,7 @@ def _key(
     session: JitSession,
     calls: Sequence[LiveCall],
     values: list[Any],
-    about: tuple[str, CallSite, JitOptions],
+    about: tuple[str, InvokeSite, JitOptions],
 ) -> Hashable:
     """Return the key of an invoke: its call site, its kernels, and the kinds of its arguments.
 

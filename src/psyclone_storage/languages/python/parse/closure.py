@@ -151,10 +151,10 @@ class MergedSites:
         return tuple([(id(code), instruction) for code, instruction in self.parts])
 
 
-CallSite = FrameType | MergedSites
+InvokeSite = FrameType | MergedSites
 
 
-def call_location_of(frame: CallSite) -> CallLocation:
+def call_location_of(frame: InvokeSite) -> CallLocation:
     """Return the call site that a frame is executing, or those of merged invokes."""
     if isinstance(frame, MergedSites):
         parts = tuple(_location(*one) for one in frame.parts)
