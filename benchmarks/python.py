@@ -49,7 +49,7 @@ from psyclone_storage.runtime.gocean import Field, Grid
 from psyclone_storage.storage import use_device
 from psyclone_storage.storage.core.native import COMPILED
 from psyclone_storage.storage.core.spaces import device_space
-from psyclone_storage.storage.memory.conditions import NativeCall
+from psyclone_storage.storage.memory.fp_errors import NativeCall
 from psyclone_storage.storage.memory.registry import memory_of
 
 GOALS = {"5 fields": 5.0, "25 fields and 13 kernels": 40.0}

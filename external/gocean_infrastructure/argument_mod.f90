@@ -1,20 +1,19 @@
-!> The words that describe the arguments of a kernel.
+!> Constants that describe the arguments of a kernel in its metadata.
 !>
-!> The values only have to differ where a word could be taken for another: nothing reads them at
-!> run time.
+!> Values must differ only where constants could be confused: they are not read at run time.
 module argument_mod
 
   implicit none
   private
 
-  !> How an argument is accessed.
+  !> Access modes of an argument.
   integer, public, parameter :: go_read = 0, go_write = 1, go_readwrite = 2, go_inc = 3
   integer, public, parameter :: go_min = 4, go_max = 5, go_sum = 6
 
-  !> Scalars, real and integer.
+  !> Real and integer scalars.
   integer, public, parameter :: go_r_scalar = 0, go_i_scalar = 1
 
-  !> Types of grid point on an Arakawa C-grid, and a field that may be on any of them.
+  !> Types of grid point on an Arakawa C-grid; a field of `go_every` may be on any of them.
   integer, public, parameter :: go_every = 1
   integer, public, parameter :: go_cu = 2, go_cv = 3, go_ct = 4, go_cf = 5
 
@@ -24,7 +23,7 @@ module argument_mod
   !> Areas of cells around points of each type.
   integer, public, parameter :: go_grid_area_t = 11, go_grid_area_u = 12, go_grid_area_v = 13
 
-  !> What is sea (1), land (0) and open boundary (-1), at T points.
+  !> Mask at T points: sea (1), land (0), open boundary (-1).
   integer, public, parameter :: go_grid_mask_t = 14
 
   !> Distances between points of each type.
@@ -41,15 +40,15 @@ module argument_mod
   integer, public, parameter :: go_grid_x_min_index = 25, go_grid_x_max_index = 26
   integer, public, parameter :: go_grid_y_min_index = 27, go_grid_y_max_index = 28
 
-  !> How many neighbours are read, in three rows from north to south. Each digit of a row is a
-  !> number of points: to the west, in the middle, to the east.
+  !> Neighbours that are read, in three rows from north to south. Each digit of a row is a number of
+  !> points: to the west, in the centre, to the east.
   type, public :: go_stencil
     integer :: first_row
     integer :: second_row
     integer :: third_row
   end type go_stencil
 
-  !> One argument of a kernel: its access, what it is, and which neighbours are read.
+  !> One argument of a kernel: its access, its type and the neighbours that are read.
   type, public :: go_arg
     integer :: arg_intent
     integer :: element

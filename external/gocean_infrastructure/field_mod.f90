@@ -1,11 +1,11 @@
 !> Fields on a grid: one real number at each point of one type.
 !>
-!> A field knows to which depth its halo is clean if the program calls `set_dirty` after writing it.
-!> Exchanges note what they have cleaned and ask nothing.
+!> A field knows the depth of its clean halo if the program calls `set_dirty` after each write.
+!> Exchanges record what they clean, and do not check whether they are needed.
 !>
-!> Code that acquires and releases a field makes it one with a storage, which knows where its values
-!> are current. From then on `data` is what the host has, which is good for a look after `get_data`
-!> or between an acquire on the host and its release.
+!> A field that generated code acquires and releases gets a storage, which knows the spaces with
+!> current values. From then on `data` is the copy on the host; it is current after `get_data`, or
+!> between an acquire on the host and its release.
 module field_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_null_ptr, c_ptr
@@ -23,7 +23,7 @@ module field_mod
   use storage_parts_mod, only: box_type
   use storage_registry_mod, only: forget_storage, known_array, new_stamp, registered_array, &
                                   wrapped_array_type
-  use storage_words_mod, only: access_read, access_read_write, access_write, space_host
+  use storage_constants_mod, only: access_read, access_read_write, access_write, space_host
 
   implicit none
   private
@@ -32,8 +32,8 @@ module field_mod
   public :: exchange_several
   public :: go_u_points, go_v_points, go_t_points, go_f_points, go_all_points
 
-  !> Procedures that move the values of `nx` by `ny` points, from `(startx, starty)` on, between an
-  !> array of the host and the copy that a device has of it. Generated code provides them.
+  !> Procedures that transfer the values of `nx` by `ny` points, starting at (startx, starty),
+  !> between a host array and its copy on a device. Generated code provides them.
   abstract interface
     subroutine read_from_device_f_interface(from, to, startx, starty, nx, ny, blocking)
       import :: c_ptr, go_wp
@@ -52,21 +52,22 @@ module field_mod
     end subroutine write_to_device_f_interface
   end interface
 
-  !> What all fields have: a grid, the points that the rank owns, and those with a boundary or halo.
+  !> Common part of all fields: a grid, the internal region, and the whole region with boundary and
+  !> halo.
   type, public :: field_type
     integer :: defined_on = go_all_points
     type(grid_type), pointer :: grid => null()
     type(region_type) :: internal
     type(region_type) :: whole
-    !> Whether a device has the latest values, the address that it has them at, if it matters, and
-    !> how they are moved.
+    !> Whether a device has the current values, their device address if it is needed, and the
+    !> procedures that transfer them.
     logical :: data_on_device = .false.
     type(c_ptr) :: device_ptr = c_null_ptr
     procedure(read_from_device_f_interface), pointer, nopass :: read_from_device_f => null()
     procedure(write_to_device_f_interface), pointer, nopass :: write_to_device_f => null()
   end type field_type
 
-  !> A field on two dimensions, (x, y).
+  !> A two-dimensional field (x, y).
   type, public, extends(field_type) :: r2d_field
     integer :: ntiles = 0
     real(go_wp), allocatable :: data(:, :)
@@ -96,7 +97,7 @@ module field_mod
     procedure :: gather_inner_data
   end type r2d_field
 
-  !> A field of several that are exchanged together.
+  !> Reference to one of several fields that are exchanged together.
   type, public :: field_reference_type
     type(r2d_field), pointer :: field => null()
   end type field_reference_type
@@ -105,8 +106,8 @@ module field_mod
     module procedure r2d_field_constructor
   end interface r2d_field
 
-  !> Exchange the halos of several fields. Those on one grid that go to one depth share a message
-  !> for each neighbour.
+  !> Exchange the halos of several fields. Fields on one grid with equal depths share one message
+  !> per neighbour.
   interface exchange_several
     module procedure exchange_to_depth, exchange_to_depths
   end interface exchange_several
@@ -116,8 +117,9 @@ module field_mod
     procedure copy_whole, copy_patch, copy_array, copy_array_patch
   end interface copy_field
 
-  !> Return the sum over all ranks of absolute values, in a field's internal region or in part of
-  !> an array. One partial sum of each rank is added, so last digits depend on the number of ranks.
+  !> Return the sum over all ranks of absolute values, in the internal region of a field or in part
+  !> of an array. Each rank contributes one partial sum, so the last digits depend on the number of
+  !> ranks.
   interface field_checksum
     procedure checksum_of_field, checksum_of_array
   end interface field_checksum
@@ -126,8 +128,8 @@ contains
 
   !> Return a field of zeros on the points of one type.
   !>
-  !> `init_global_data` are values for the internal region of the whole domain. Fields are never
-  !> tiled here, whatever `do_tile` asks for.
+  !> `init_global_data` provides values for the internal region of the whole domain. Fields are
+  !> never tiled; `do_tile` has no effect.
   function r2d_field_constructor(grid, grid_points, do_tile, init_global_data) result(self)
     type(grid_type), target, intent(in) :: grid
     integer, intent(in) :: grid_points
@@ -148,10 +150,10 @@ contains
     end if
   end function r2d_field_constructor
 
-  !> Begin to use the values of a field in a space, where they are current from then on: `values`
-  !> are those that code for the space works on, until `release`. With `access_write`, all points of
-  !> the field's region are going to be written before any is read, and none is brought if these are
-  !> all but padding.
+  !> Begin an access to the values of a field in a space; they are current there afterwards. Code
+  !> for the space uses `values` until `release`. With `access_write`, the caller writes all points
+  !> of the field's region before it reads any; nothing is transferred if all other points are
+  !> padding.
   subroutine acquire(self, space, access, values)
     class(r2d_field), target, intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -171,7 +173,7 @@ contains
     call storage%acquire(space, needed, values)
   end subroutine acquire
 
-  !> End the use of the values of a field in a space that began last.
+  !> End the last access to a field that began in a space.
   subroutine release(self, space)
     class(r2d_field), target, intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -182,7 +184,7 @@ contains
     call storage%release(space, stay=.true.)
   end subroutine release
 
-  !> Begin to bring the values of a field to a space, where they will be acquired later.
+  !> Begin a transfer of the values to a space where they will be acquired later.
   subroutine prefetch(self, space)
     class(r2d_field), target, intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -192,7 +194,7 @@ contains
     if (associated(storage)) call storage%prefetch(space, stay=.true.)
   end subroutine prefetch
 
-  !> Return the storage of a field, null if nobody has ever acquired it.
+  !> Return the storage of a field, null if it was never acquired.
   function storage_of(self) result(storage)
     class(r2d_field), target, intent(in) :: self
     type(wrapped_array_type), pointer :: storage
@@ -205,15 +207,15 @@ contains
     if (associated(storage)) call check_one_contract(self)
   end function storage_of
 
-  !> Stop if directives keep a field on a device that has a storage, or is about to have one.
+  !> Stop if both directives and a storage would keep the field on a device.
   subroutine check_one_contract(self)
     class(r2d_field), intent(in) :: self
 
     if (.not. self%data_on_device) return
-    call gocean_stop('Directives and a storage would both keep the field on a device.')
+    call gocean_stop('Both directives and a storage would keep the field on a device.')
   end subroutine check_one_contract
 
-  !> Note that all values of the host are new.
+  !> Record that all values on the host are new.
   subroutine wrote_on_host(self)
     class(r2d_field), target, intent(in) :: self
     type(wrapped_array_type), pointer :: storage
@@ -222,7 +224,7 @@ contains
     if (associated(storage)) call storage%touch_host(all=.true.)
   end subroutine wrote_on_host
 
-  !> Make a field equal to another, with values of its own: the latest.
+  !> Make a field equal to the current values of another one, in its own memory.
   impure elemental subroutine assign_field(left, right)
     class(r2d_field), target, intent(inout) :: left
     type(r2d_field), target, intent(in) :: right
@@ -238,7 +240,7 @@ contains
     left%stamp = new_stamp(left%data)
   end subroutine assign_field
 
-  !> Return all values of a field, the latest.
+  !> Return all values of a field on the host, after a transfer if they are not current.
   function get_data(self) result(dptr)
     class(r2d_field), target :: self
     real(go_wp), pointer :: dptr(:, :)
@@ -247,7 +249,7 @@ contains
     dptr => self%data
   end function get_data
 
-  !> Replace all values of a field; the result is 0.
+  !> Replace all values of a field; returns 0.
   function set_data(self, array) result(flag)
     class(r2d_field), intent(inout) :: self
     real(go_wp), intent(in) :: array(:, :)
@@ -259,8 +261,8 @@ contains
     flag = 0
   end function set_data
 
-  !> Fetch the values of a field, or a part of them, if a device has them. The value of the field is
-  !> the same before and after, so that it need not be one that can be changed.
+  !> Fetch the values of a field, or of a part, if a device has them. The value of the field does
+  !> not change, so the argument need not be modifiable.
   subroutine read_from_device(self, startx, starty, nx, ny, blocking)
     class(r2d_field), target :: self
     integer, optional, intent(in) :: startx, starty, nx, ny
@@ -283,7 +285,7 @@ contains
         waits(blocking))
   end subroutine read_from_device
 
-  !> Send the values of a field, or a part of them, to a device if it has the field.
+  !> Send the values of a field, or of a part, to a device if it has the field.
   subroutine write_to_device(self, startx, starty, nx, ny, blocking)
     class(r2d_field), target, intent(inout) :: self
     integer, optional, intent(in) :: startx, starty, nx, ny
@@ -299,7 +301,8 @@ contains
         waits(blocking))
   end subroutine write_to_device
 
-  !> Return where a part of a field begins and its extents; what is not given is that of the whole.
+  !> Return the position and extents of a part of a field; absent arguments refer to the whole
+  !> field.
   pure function part_of(self, startx, starty, nx, ny) result(part)
     class(r2d_field), intent(in) :: self
     integer, optional, intent(in) :: startx, starty, nx, ny
@@ -312,7 +315,7 @@ contains
     if (present(ny)) part(4) = ny
   end function part_of
 
-  !> Return whether a move is to be over on return, which it is unless something else is asked for.
+  !> Return whether a transfer must be complete on return; true by default.
   pure function waits(blocking)
     logical, optional, intent(in) :: blocking
     logical :: waits
@@ -321,7 +324,7 @@ contains
     if (present(blocking)) waits = blocking
   end function waits
 
-  !> Make the halo equal to what its owners hold, up to `depth` points away, corners included.
+  !> Set the halo to the values of its owners, up to the distance `depth`, including corners.
   subroutine halo_exchange(self, depth)
     class(r2d_field), target, intent(inout) :: self
     integer, intent(in) :: depth
@@ -362,7 +365,7 @@ contains
     self%depth_started = 0
   end subroutine halo_exchange_finish
 
-  !> Make the host have what is sent in an exchange: the strips alone.
+  !> Make the boxes that an exchange sends current on the host.
   subroutine begin_with_storage(self, depth)
     class(r2d_field), target, intent(inout) :: self
     integer, intent(in) :: depth
@@ -380,9 +383,9 @@ contains
     end associate
   end subroutine begin_with_storage
 
-  !> Make known that the halo was received, by the host, or send it to the device that has the rest.
-  !> A storage that the field has got since the exchange was started knows of no strips: its copy on
-  !> a device is stale.
+  !> Record that the host has received the halo, or send it to the device with the other values. A
+  !> storage that was created after the start of the exchange does not know the boxes: its copy on a
+  !> device becomes stale.
   subroutine end_with_storage(self, depth)
     class(r2d_field), target, intent(inout) :: self
     integer, intent(in) :: depth
@@ -402,7 +405,7 @@ contains
     call self%set_clean(depth)
   end subroutine end_with_storage
 
-  !> Fetch parts of a field from the device that has its values, or send them there.
+  !> Transfer parts of a field from or to the device with its values.
   subroutine move_strips(self, boxes, to_device)
     class(r2d_field), target, intent(inout) :: self
     type(box_type), intent(in) :: boxes(:)
@@ -422,7 +425,7 @@ contains
     end do
   end subroutine move_strips
 
-  !> Exchange the halos of several fields, all to one depth.
+  !> Exchange the halos of several fields to one depth.
   subroutine exchange_to_depth(fields, depth, only_dirty)
     type(field_reference_type), intent(in) :: fields(:)
     integer, intent(in) :: depth
@@ -432,8 +435,8 @@ contains
     call exchange_to_depths(fields, [(depth, n=1, size(fields))], only_dirty)
   end subroutine exchange_to_depth
 
-  !> Exchange the halo of each field to its depth. With `only_dirty`, those that are clean to it are
-  !> left out, which is for programs that call `set_dirty` after writing a field.
+  !> Exchange the halo of each field to its depth. With `only_dirty`, fields with a clean halo are
+  !> skipped; the program must call `set_dirty` after each write then.
   subroutine exchange_to_depths(fields, depths, only_dirty)
     type(field_reference_type), intent(in) :: fields(:)
     integer, intent(in) :: depths(:)
@@ -488,7 +491,7 @@ contains
     end if
   end subroutine check_depth
 
-  !> Return whether the halo, `depth` points away, may differ from what its owners hold.
+  !> Return whether the halo at the distance `depth` may differ from the values of its owners.
   function is_dirty(self, depth)
     class(r2d_field), target, intent(in) :: self
     integer, intent(in) :: depth
@@ -500,7 +503,7 @@ contains
     if (associated(storage)) is_dirty = storage%is_dirty(depth, self%clean_depth)
   end function is_dirty
 
-  !> Say that the field has been written: its halo is out of date, and so is what a device has.
+  !> Record a write to the field: its halo is dirty, and its copy on a device is stale.
   subroutine set_dirty(self)
     class(r2d_field), target, intent(inout) :: self
 
@@ -508,7 +511,7 @@ contains
     call self%wrote_on_host()
   end subroutine set_dirty
 
-  !> Say that the halo is up to date, up to `depth` points away.
+  !> Record that the halo is clean up to the distance `depth`.
   subroutine set_clean(self, depth)
     class(r2d_field), target, intent(inout) :: self
     integer, intent(in) :: depth
@@ -519,8 +522,8 @@ contains
     self%clean_depth = max(self%clean_depth, depth)
   end subroutine set_clean
 
-  !> Set `global_data`, on the first rank, to the values of the domain. All ranks call this
-  !> together; on the others `global_data` has its extents and no values.
+  !> Set `global_data` on the first rank to the values of the domain. All ranks call this together;
+  !> on the others, `global_data` has its extents and undefined values.
   subroutine gather_inner_data(self, global_data)
     class(r2d_field) :: self
     real(go_wp), allocatable, intent(out) :: global_data(:, :)
@@ -546,7 +549,7 @@ contains
     end associate
   end subroutine gather_inner_data
 
-  !> Give back the memory of a field.
+  !> Free the memory of a field.
   subroutine free_field(fld)
     type(r2d_field), target, intent(inout) :: fld
     real(go_wp), pointer, contiguous :: data(:, :)
@@ -559,7 +562,7 @@ contains
     nullify (fld%grid)
   end subroutine free_field
 
-  !> Give all points of a field one value.
+  !> Set all points of a field to one value.
   subroutine set_field(fld, val)
     type(r2d_field), intent(inout) :: fld
     real(go_wp), intent(in) :: val

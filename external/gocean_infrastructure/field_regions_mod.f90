@@ -1,4 +1,4 @@
-!> Where the points of a field lie in the arrays of a rank.
+!> Positions of the points of a field in the arrays of a rank.
 module field_regions_mod
 
   use gocean_mod, only: gocean_stop
@@ -14,7 +14,7 @@ module field_regions_mod
   integer, public, parameter :: go_u_points = 0, go_v_points = 1, go_t_points = 2
   integer, public, parameter :: go_f_points = 3, go_all_points = 4
 
-  !> How many points lie around the internal region.
+  !> Number of boundary points around the internal region.
   integer, public, parameter :: nboundary = 1
 
 contains
@@ -48,7 +48,7 @@ contains
     if (grid_points == go_all_points) whole = region(1, grid%nx, 1, grid%ny)
   end subroutine set_regions
 
-  !> Return 1 if this rank is where the domain begins in a dimension and has a boundary, else 0.
+  !> Return 1 if this rank has the lower end of a dimension with a boundary, otherwise 0.
   function on_boundary(grid, dimension_number) result(points)
     type(grid_type), intent(in) :: grid
     integer, intent(in) :: dimension_number

@@ -18,12 +18,12 @@ module gocean_mod
 
 contains
 
-  !> Start the infrastructure. Nothing of it may be used before.
+  !> Start the infrastructure; must be called before any other use of it.
   subroutine gocean_initialise()
     call parallel_init()
   end subroutine gocean_initialise
 
-  !> End the infrastructure. Nothing of it may be used afterwards.
+  !> End the infrastructure; it may not be used afterwards.
   subroutine gocean_finalise()
     call parallel_finalise()
   end subroutine gocean_finalise

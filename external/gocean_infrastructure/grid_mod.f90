@@ -1,4 +1,4 @@
-!> The grid that fields are on: its extents, its regions and what is known at each of its points.
+!> The grid of fields: its extents, its regions and its properties at each point.
 module grid_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
@@ -11,7 +11,7 @@ module grid_mod
   use kind_params_mod, only: go_wp
   use parallel_mod, only: get_rank, go_decompose
   use storage_registry_mod, only: fetch_constant, new_stamp
-  use storage_words_mod, only: access_read
+  use storage_constants_mod, only: access_read
 
   implicit none
   private
@@ -21,25 +21,25 @@ module grid_mod
   !> Arrangements of the variables on a grid.
   integer, public, parameter :: go_arakawa_c = 0, go_arakawa_b = 1
 
-  !> Which of the points around a T point have its index: those to the south and west of it, and
-  !> so on. A kernel for any offset does not care.
+  !> The points around a T point that have its index: those to the south and west of it, and so on.
+  !> `go_offset_any` is for kernels that work with each offset.
   integer, public, parameter :: go_offset_sw = 0, go_offset_se = 1
   integer, public, parameter :: go_offset_nw = 2, go_offset_ne = 3, go_offset_any = 4
 
-  !> What is at an end of the domain: the other end, a boundary inside of it, or one outside.
+  !> Condition at an end of the domain: periodic, a boundary outside of the domain, or one inside.
   integer, public, parameter :: go_bc_periodic = 0, go_bc_external = 1, go_bc_none = 2
 
-  !> A grid. Arrays are (nx, ny) and hold the internal region, what surrounds it, and padding.
+  !> A grid. Arrays are (nx, ny) and contain the internal region, the points around it, and padding.
   type, public :: grid_type
     integer :: name = go_arakawa_c
     integer :: offset = go_offset_ne
     integer :: global_nx = 0, global_ny = 0
     integer :: nx = 0, ny = 0
-    !> Distances between points, if they are the same everywhere.
+    !> Distances between points of a regular grid.
     real(go_wp) :: dx = 0.0_go_wp, dy = 0.0_go_wp
     !> 1 at sea, 0 on land, -1 outside of an open boundary.
     integer, allocatable :: tmask(:, :)
-    !> In x, in y and in the vertical.
+    !> Boundary conditions in x, in y and in the vertical.
     integer :: boundary_conditions(3) = go_bc_none
     type(subdomain_type) :: subdomain
     type(decomposition_type) :: decomp
@@ -50,7 +50,7 @@ module grid_mod
     real(go_wp), allocatable :: gphiu(:, :), gphiv(:, :), gphif(:, :)
     !> Positions of T points.
     real(go_wp), allocatable :: xt(:, :), yt(:, :)
-    !> What a halo exchange moves, for each depth of halo that there is.
+    !> Halo plan for each available depth.
     type(halo_plan_type), allocatable :: halo_plans(:)
     integer(c_int64_t), private :: stamp = 0
   contains
@@ -68,7 +68,7 @@ module grid_mod
 
 contains
 
-  !> Return a grid that is not divided yet and has no extents.
+  !> Return a grid without a decomposition and without extents.
   function grid_constructor(grid_name, boundary_conditions, grid_offsets) result(self)
     integer, intent(in) :: grid_name
     integer, intent(in) :: boundary_conditions(3)
@@ -102,10 +102,10 @@ contains
     tmask => self%tmask
   end function get_tmask
 
-  !> Give a divided grid its extents, equal distances between points and a mask.
+  !> Set the extents, equal distances between points and the mask of a decomposed grid.
   !>
-  !> Without `tmask` all points are sea. With it, which is the mask of this rank's points and those
-  !> around them, points that it does not cover are as their nearest neighbour.
+  !> Without `tmask` all points are sea. With it (the mask of this rank's points and those around
+  !> them), points that it does not cover get the value of their nearest neighbour.
   subroutine grid_init(grid, dxarg, dyarg, tmask)
     type(grid_type), intent(inout) :: grid
     real(go_wp), intent(in) :: dxarg, dyarg
@@ -133,7 +133,7 @@ contains
     call set_halo_plans(grid)
   end subroutine grid_init
 
-  !> Find what is exchanged to each depth of the halo.
+  !> Compute the halo plan for each depth.
   subroutine set_halo_plans(grid)
     type(grid_type), intent(inout) :: grid
     logical :: periodic(2)
@@ -183,7 +183,7 @@ contains
     end associate
   end subroutine set_positions
 
-  !> Begin to read one of the grid's arrays, `array`, in a space, where `values` are its values.
+  !> Begin to read `array`, one of the grid's arrays, in a space; `values` are its values there.
   subroutine acquire_real(self, array, space, values)
     class(grid_type), intent(in) :: self
     real(go_wp), target, contiguous, intent(inout) :: array(:, :)
@@ -196,7 +196,7 @@ contains
     call storage%window(space, values)
   end subroutine acquire_real
 
-  !> Begin to read one of the grid's arrays, `array`, in a space, where `values` are its values.
+  !> Begin to read `array`, one of the grid's arrays, in a space; `values` are its values there.
   subroutine acquire_integer(self, array, space, values)
     class(grid_type), intent(in) :: self
     integer(int32), target, contiguous, intent(inout) :: array(:, :)
@@ -209,7 +209,7 @@ contains
     call storage%window(space, values)
   end subroutine acquire_integer
 
-  !> End the reading of one of the grid's arrays.
+  !> End the read access of one of the grid's arrays.
   subroutine release_real(self, array, space)
     class(grid_type), intent(in) :: self
     real(go_wp), target, contiguous, intent(inout) :: array(:, :)
@@ -220,7 +220,7 @@ contains
     call storage%release(space)
   end subroutine release_real
 
-  !> End the reading of one of the grid's arrays.
+  !> End the read access of one of the grid's arrays.
   subroutine release_integer(self, array, space)
     class(grid_type), intent(in) :: self
     integer(int32), target, contiguous, intent(inout) :: array(:, :)

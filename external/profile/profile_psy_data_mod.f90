@@ -1,12 +1,12 @@
 !> A profiler for generated code: it counts and times regions, and prints a table of them.
 !>
 !> Generated code has one saved `profile_PSyDataType` per region and calls `PreStart` and `PostEnd`
-!> around it. A program may call `profile_PSyDataInit` first, which sets all counters to zero, and
-!> calls `profile_PSyDataShutdown` last, which prints the table. `profile_PSyDataStop` and
-!> `profile_PSyDataStart` leave a part of a program out.
+!> around it. A program may call `profile_PSyDataInit` first, which resets all counters, and
+!> `profile_PSyDataShutdown` last, which prints the table. `profile_PSyDataStop` and
+!> `profile_PSyDataStart` exclude a part of a program.
 !>
-!> Times are those of the wall clock, in seconds, on this rank. A region that is entered again before
-!> it is left is counted, and timed once. It is meant for the thread that starts all others.
+!> Times are wall-clock times in seconds on this rank. A recursive entry of a region is counted, but
+!> timed only once. Only the initial thread may call the profiler.
 module profile_psy_data_mod
 
   use, intrinsic :: iso_fortran_env, only : int64, output_unit, real64
@@ -18,21 +18,21 @@ module profile_psy_data_mod
   public :: profile_PSyDataInit, profile_PSyDataShutdown
   public :: profile_PSyDataStart, profile_PSyDataStop
 
-  !> The variable of one region, by which a profiler knows it again.
+  !> State of one region for the profiler.
   type :: profile_PSyDataType
     private
-    !> Where the region is in the table, 0 before it is entered for the first time.
+    !> Index of the region in the table, 0 before its first entry.
     integer :: place = 0
-    !> How often it was entered and not yet left.
+    !> Number of entries without an exit.
     integer :: depth = 0
-    !> When the outermost entry was, in ticks of the clock.
+    !> Time of the outermost entry in clock ticks.
     integer(int64) :: entered = 0
   contains
     procedure, public :: PreStart
     procedure, public :: PostEnd
   end type profile_PSyDataType
 
-  !> What is known of one region.
+  !> Entry of one region in the table.
   type :: region_type
     character(len=:), allocatable :: module, name
     integer(int64) :: count = 0, ticks = 0, longest = 0
@@ -43,8 +43,8 @@ module profile_psy_data_mod
 
 contains
 
-  !> Enter a region. The last two arguments count variables that are handed over; a profiler takes
-  !> none, so that they are 0.
+  !> Enter a region. The last two arguments count variables that are passed to the profiler, which
+  !> uses none, so that they are 0.
   subroutine PreStart(this, module_name, region_name, num_pre_vars, num_post_vars)
     class(profile_PSyDataType), intent(inout), target :: this
     character(len=*), intent(in) :: module_name, region_name
@@ -77,7 +77,7 @@ contains
     end associate
   end subroutine PostEnd
 
-  !> Set all counters to zero.
+  !> Reset all counters.
   subroutine profile_PSyDataInit()
     if (.not. allocated(regions)) return
     regions%count = 0
@@ -85,17 +85,17 @@ contains
     regions%longest = 0
   end subroutine profile_PSyDataInit
 
-  !> Count what follows, if it was left out.
+  !> Count the regions that follow, after `profile_PSyDataStop`.
   subroutine profile_PSyDataStart()
     counting = .true.
   end subroutine profile_PSyDataStart
 
-  !> Leave out the regions that are entered from here on.
+  !> Exclude the regions that are entered from now on.
   subroutine profile_PSyDataStop()
     counting = .false.
   end subroutine profile_PSyDataStop
 
-  !> Print all regions, those that took most time first, to `unit` or standard output.
+  !> Print all regions to `unit` or standard output, in descending order of their times.
   subroutine profile_PSyDataShutdown(unit)
     integer, intent(in), optional :: unit
 
@@ -119,7 +119,7 @@ contains
     end do
   end subroutine profile_PSyDataShutdown
 
-  !> Return the place of a region in the table, where it gets a new row at its end if need be.
+  !> Return the index of a region in the table; a new region is appended.
   integer function place_of(module_name, region_name) result(place)
     character(len=*), intent(in) :: module_name, region_name
 
@@ -130,7 +130,7 @@ contains
     regions = [regions, region_type(module_name, region_name)]
   end function place_of
 
-  !> Return the places of all regions in descending order of their times.
+  !> Return the indices of all regions in descending order of their times.
   function by_time() result(order)
     integer, allocatable :: order(:)
 

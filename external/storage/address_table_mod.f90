@@ -1,7 +1,7 @@
-!> Owns a table of what is known of addresses: one item for each.
+!> Hash table from addresses to items, at most one item for each address.
 !>
-!> Threads take turns by its latch. Those who look something up and enter it if it is not there hold
-!> it meanwhile, so nothing here takes it.
+!> One lock protects the table. Callers that search for an address and then add it hold the lock
+!> during both, so the procedures of this module do not acquire it.
 module address_table_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_intptr_t, c_null_ptr, c_ptr
@@ -14,13 +14,13 @@ module address_table_mod
     type(c_ptr) :: item = c_null_ptr
   end type entry_type
 
-  !> Entries lie at the first free place behind that which their address chooses; at least half of
-  !> the places are free. The number of places is a power of 2.
+  !> Open addressing: an entry lies at its hash position or at the next free position after it. At
+  !> least half of the positions are free, and their number is a power of 2.
   type, public :: address_table_type
     private
     type(entry_type), allocatable :: entries(:)
     integer :: used = 0
-    integer(c_int) :: latch = 0
+    integer(c_int) :: lock_word = 0
   contains
     procedure, public :: lock
     procedure, public :: unlock
@@ -32,21 +32,21 @@ module address_table_mod
 
 contains
 
-  !> Wait until no other thread holds the latch, and take it.
+  !> Acquire the lock; wait while another thread holds it.
   subroutine lock(self)
     class(address_table_type), intent(inout) :: self
 
-    call close_latch(self%latch)
+    call acquire_lock(self%lock_word)
   end subroutine lock
 
-  !> Give the latch back.
+  !> Release the lock.
   subroutine unlock(self)
     class(address_table_type), intent(inout) :: self
 
-    call open_latch(self%latch)
+    call release_lock(self%lock_word)
   end subroutine unlock
 
-  include 'latch_procedures.inc'
+  include 'lock_procedures.inc'
 
   !> Return the item of an address, null if it has none.
   pure function item_at(self, address) result(item)
@@ -59,7 +59,7 @@ contains
     item = self%entries(place_of(self%entries, size(self%entries), address))%item
   end function item_at
 
-  !> Let an address, which is not null, have an item; what it had before is forgotten.
+  !> Set the item of an address, which is not null; replaces an earlier item.
   subroutine enter(self, address, item)
     class(address_table_type), intent(inout) :: self
     type(c_ptr), intent(in) :: address
@@ -73,7 +73,7 @@ contains
     self%entries(place) = entry_type(address, item)
   end subroutine enter
 
-  !> Let an address have no item, so that all others are found as before.
+  !> Remove the item of an address. Entries after it move, so that searches still find them.
   subroutine leave(self, address)
     class(address_table_type), intent(inout) :: self
     type(c_ptr), intent(in) :: address
@@ -88,7 +88,7 @@ contains
     do
       next = 1 + iand(next, places - 1)
       if (.not. c_associated(self%entries(next)%address)) exit
-      ! An entry moves to the free place unless it would lie before the one that it chooses.
+      ! An entry moves to the free position unless that would precede its hash position.
       if (iand(next - first_place(self%entries(next)%address, places), places - 1) < &
           iand(next - free, places - 1)) cycle
       self%entries(free) = self%entries(next)
@@ -98,8 +98,9 @@ contains
     self%used = self%used - 1
   end subroutine leave
 
-  !> Return the first item in a place from `place` on, which becomes that place; null behind the
-  !> last. Where an address leaves, others may move to its place, or from the first to the last.
+  !> Return the first item at or after the position `place` and set `place` to its position; null at
+  !> the end. Removing an entry can move others to its position, also from the start of the table to
+  !> its end.
   subroutine find_item(self, place, item)
     class(address_table_type), intent(in) :: self
     integer, intent(inout) :: place
@@ -118,7 +119,7 @@ contains
 
   ! -- private -------------------------------------------------------------------------------------
 
-  !> Make sure that half of the places are free behind the next entry.
+  !> Grow the table so that half of the positions remain free after the next entry.
   subroutine make_room(self)
     type(address_table_type), intent(inout) :: self
 
@@ -136,7 +137,7 @@ contains
     call move_alloc(more, self%entries)
   end subroutine make_room
 
-  !> Return the place of an address, or the free one where it is to be.
+  !> Return the position of an address, or the free position for it.
   pure function place_of(entries, places, address) result(place)
     integer, intent(in) :: places
     type(entry_type), intent(in) :: entries(places)
@@ -150,7 +151,7 @@ contains
     end do
   end function place_of
 
-  !> Return the place that an address chooses of this number of places.
+  !> Return the hash position of an address in a table with this number of positions.
   pure function first_place(address, places) result(place)
     type(c_ptr), intent(in) :: address
     integer, intent(in) :: places
@@ -158,7 +159,7 @@ contains
 
     integer(c_intptr_t) :: number
 
-    ! Arrays begin at multiples of 16 bytes, and great ones often at the same distance.
+    ! Arrays begin at multiples of 16 bytes, and large ones often at equal distances.
     number = transfer(address, number) / 16
     place = 1 + int(iand(ieor(number, number / 4096), int(places - 1, c_intptr_t)))
   end function first_place

@@ -1,11 +1,11 @@
-!> Owns the one table of arrays that have storages: found by the address of their values.
+!> The table of all arrays that have storages; an array is found by the address of its values.
 !>
-!> Fields that know of storages enter theirs, by themselves or with a stamp; so do those who read
-!> tables. Of all other arrays storages are made at first sight. Whoever asks for an array gets what
-!> the table has at its address, so that no array ever has two storages; an array that lies in a
-!> part of another one's memory takes that over, or is refused, here and nowhere else.
+!> Fields that know their storage enter it, either directly or with a stamp, and so do readers of
+!> tables. Any other array gets a storage at its first use. A request for an array returns the entry
+!> for its address, so that no array has two storages. An array that overlaps the memory of another
+!> one replaces it or is refused; only this module decides that.
 !>
-!> Who looks something up and enters it if it is not there holds the table's latch meanwhile.
+!> A caller that searches for an array and then enters it holds the lock of the table during both.
 module array_table_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_f_pointer, c_int, c_int64_t, c_intptr_t, &
@@ -14,7 +14,7 @@ module array_table_mod
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: array_name_type, element_bytes
   use storage_device_mod, only: device_has_memory
-  use storage_words_mod, only: error_access_conflict, error_lost_values, space_host
+  use storage_constants_mod, only: error_access_conflict, error_lost_values, space_host
   use wrapped_array_mod, only: of_field, of_nobody, of_readers, of_stamped_field, &
                                wrapped_array_type
 
@@ -25,11 +25,11 @@ module array_table_mod
   public :: array_at, new_array, adopt, make_room, give_way, look_up, remove
   public :: enter_field, leave_field, array_used_by, check_parts
 
-  !> What is known of the memory that an array is found in: it has been allocated for it just now;
-  !> fields that have ended may have left something; others may have arrays in it.
+  !> State of the memory of a requested array: it has just been allocated for this array; it can
+  !> contain remains of fields that have ended; it can contain arrays of other owners.
   integer, parameter, public :: just_allocated = 0, has_one_owner = 1, may_be_shared = 2
 
-  !> What messages call the array of a field, which has the name of that before its extents.
+  !> Name of the array of a field in messages: the name of the field, then its extents.
   type, extends(array_name_type) :: field_name_type
     type(wrapped_array_type), pointer :: field => null()
   contains
@@ -38,29 +38,29 @@ module array_table_mod
 
   type(address_table_type), save :: table
 
-  !> How many arrays are in the table that belong to nobody, whose end nobody has to tell.
+  !> Number of arrays in the table that have no owner, so that no one reports their end.
   integer, save :: unowned = 0
 
-  !> What the thread has looked up last.
+  !> The last array that this thread looked up.
   type(wrapped_array_type), pointer, save :: looked_up => null()
   !$omp threadprivate(looked_up)
 
 contains
 
-  !> Wait until no other thread holds the table's latch, and take it.
+  !> Acquire the lock of the table; wait while another thread holds it.
   subroutine lock_table()
     call table%lock()
   end subroutine lock_table
 
-  !> Give the table's latch back.
+  !> Release the lock of the table.
   subroutine unlock_table()
     call table%unlock()
   end subroutine unlock_table
 
   ! -- while the table is locked -------------------------------------------------------------------
 
-  !> Return the first array in a place of the table from `place` on, which becomes that place; null
-  !> behind the last one. Where an array is removed, another one may lie in the same place then.
+  !> Return the first array at or after the position `place` of the table and set `place` to its
+  !> position; null at the end. Removing an array can move another one to its position.
   subroutine find_array(place, array)
     integer, intent(inout) :: place
     type(wrapped_array_type), pointer, intent(out) :: array
@@ -71,7 +71,7 @@ contains
     array => array_from(item)
   end subroutine find_array
 
-  !> Return the array that is known to begin at an address, null if there is none.
+  !> Return the array that begins at an address, null if the table has none.
   function arrays_at(address) result(array)
     type(c_ptr), intent(in) :: address
     type(wrapped_array_type), pointer :: array
@@ -79,8 +79,8 @@ contains
     array => array_from(table%item_at(address))
   end function arrays_at
 
-  !> Return the array of this type and these extents at an address: that which is known, be its
-  !> owner who it may, or else a new one of nobody.
+  !> Return the array with this type and these extents at an address: the one in the table, whatever
+  !> its owner, or a new one without an owner.
   function array_at(address, element, extents) result(array)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -89,13 +89,14 @@ contains
 
     array => arrays_at(address)
     if (associated(array)) then
-      ! What is only read may end, or be changed, without a word: it is its readers' alone.
+      ! The owner of an array that is only read may free or change it without notice, so only its
+      ! readers may use this entry.
       if (array%owner /= of_readers .and. array%storage%is_like(element, extents)) return
     end if
     array => new_array_of_nobody(address, element, extents)
   end function array_at
 
-  !> Return a new array of nobody, which others give way to.
+  !> Return a new array without an owner. Later arrays in the same memory replace it.
   function new_array_of_nobody(address, element, extents) result(array)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -113,7 +114,8 @@ contains
     array => new_array(address, element, extents, of_nobody, options)
   end function new_array_of_nobody
 
-  !> Return a new array, whose values are on the host, where the table has none at the address.
+  !> Return a new array, whose current values are on the host. The table must have none at its
+  !> address.
   function new_array(address, element, extents, owner, options) result(array)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -136,7 +138,7 @@ contains
     call table%enter(address, c_loc(array))
   end function new_array
 
-  !> Let an array that belongs to nobody have an owner, who has a stamp.
+  !> Set the owner and the stamp of an array that has no owner.
   subroutine adopt(array, owner, stamp)
     type(wrapped_array_type), intent(inout) :: array
     integer, intent(in) :: owner
@@ -147,8 +149,8 @@ contains
     array%stamp = stamp
   end subroutine adopt
 
-  !> Keep an array for the thread that looks it up, until it looks another one up. What is a
-  !> component of a field is the field's to keep.
+  !> Keep the entry of an array valid for the thread that looks it up, until it looks up another
+  !> one. The component of a field belongs to the field, which keeps it.
   subroutine look_up(array)
     type(wrapped_array_type), pointer, intent(in) :: array
 
@@ -163,34 +165,35 @@ contains
     if (before%gone .and. before%pending == 0) deallocate (before)
   end subroutine look_up
 
-  !> Free what is known of an array, or the device's memory alone while it is pending. What is a
-  !> component of a field leaves the table, and is the field's to free, as are its guests'.
+  !> Remove the entry of an array and free it; while it is `pending`, free only the memory on
+  !> devices. The component of a field, and the arrays that share its memory, are only removed: the
+  !> field frees them.
   !>
-  !> Stops with 201 if somebody uses it, with the sentence that is given.
+  !> Stops with 201 and `sentence` if the array is in use.
   subroutine remove(array, sentence)
     type(wrapped_array_type), pointer, intent(inout) :: array
     character(*), intent(in) :: sentence
 
-    call array%take_latch()
+    call array%lock()
     if (array%is_used() .or. array%users > 0) call array%stop_at(error_access_conflict, sentence)
     call table%leave(array%address)
     if (array%owner == of_field) then
       call free_guests(array)
-      call array%leave_latch()
+      call array%unlock()
       return
     end if
     if (array%owner == of_nobody) unowned = unowned - 1
     call array%storage%destroy()
     array%gone = .true.
-    call array%leave_latch()
+    call array%unlock()
     if (array%pending == 0) deallocate (array)
   end subroutine remove
 
-  !> Make room for an array in memory that others have, or had: what else is known of it is gone, or
-  !> has the same values on the host. Fields that have storages have no others in their memory,
-  !> unless host and device are one.
+  !> Remove all arrays that overlap the memory of a new array, after a check that no values are
+  !> lost. Fields with a storage must not overlap, unless host and device share memory.
   !>
-  !> Stops with 201 if it is used or a field's, with 200 if only a device has its values.
+  !> Stops with 201 if one of them is in use or belongs to a field, with 200 if only a device has
+  !> its values.
   subroutine make_room(name, bytes, memory)
     class(array_name_type), intent(in) :: name
     integer(c_size_t), intent(in) :: bytes
@@ -215,7 +218,7 @@ contains
     end do
   end subroutine make_room
 
-  !> Free what is known of an array for another one in its memory, or refuse it.
+  !> Remove an array that overlaps the memory of another one, or refuse it.
   subroutine give_way(array, name, memory)
     type(wrapped_array_type), pointer, intent(inout) :: array
     class(array_name_type), intent(in) :: name
@@ -228,16 +231,16 @@ contains
     if (.not. may_have_ended .and. .not. array%is_used()) then
       call check_values(array)
       if (array%owner == of_field .or. array%owner == of_stamped_field) then
-        call array%stop_at(error_access_conflict, '"' // name%text() // '" is given a ' // &
-                           'storage, and lies in the memory of a field ' // &
+        call array%stop_at(error_access_conflict, '"' // name%text() // '" cannot get a ' // &
+                           'storage: it lies in the memory of a field ' // &
                            reason_of_refusal(array, name))
       end if
     end if
-    call remove(array, 'An array is asked for its storage, and another one that lies in the ' // &
-                'same memory is used: end that before.')
+    call remove(array, 'The storage of an array is requested while another array in the ' // &
+                'same memory is in use: end that use before.')
   end subroutine give_way
 
-  !> Return why the array of a field does not give way to another one, and what to do.
+  !> Return why the array of a field cannot be replaced by another one, with a remedy.
   function reason_of_refusal(array, name) result(reason)
     type(wrapped_array_type), intent(in) :: array
     class(array_name_type), intent(in) :: name
@@ -245,26 +248,26 @@ contains
 
     character(20) :: count
 
-    reason = 'that has one: pass the whole field, or a copy of the part, or free the field ' // &
-             'before; override_data lends memory to fields of one space and one depth of halo ' // &
-             'at a time.'
+    reason = 'that has one. Pass the whole field or a copy of the part, or free the field ' // &
+             'before. At a time, override_data lends memory only to fields of one space and ' // &
+             'one halo depth.'
     select type (name)
     type is (field_name_type)
       if (.not. has_same_dofs(name%field, array)) return
       if (.not. c_associated(name%address, array%address)) return
-      reason = 'of the same space and depth of halo that has '
+      reason = 'of the same space and halo depth with '
       if (name%field%storage%get_element() /= array%storage%get_element()) then
-        reason = reason // 'elements of another type: override_data lends memory to fields of ' // &
-                 'one type at a time; free the field before.'
+        reason = reason // 'elements of another type. At a time, override_data lends memory ' // &
+                 'only to fields of one type; free the field before.'
       else
         write (count, '(i0)') product(array%storage%get_extents())
-        reason = reason // trim(count) // ' elements: lend both the same number of elements ' // &
+        reason = reason // trim(count) // ' elements. Lend both the same number of elements ' // &
                  '(override_data), or free the field before.'
       end if
     end select
   end function reason_of_refusal
 
-  !> Return the name of a field's array as messages have it.
+  !> Return the name of the array of a field for messages.
   pure function text_of_field(self) result(text)
     class(field_name_type), intent(in) :: self
     character(:), allocatable :: text
@@ -277,20 +280,20 @@ contains
     text = place%text()
   end function text_of_field
 
-  !> Stop with 200 if only a device has values of an array that another one is to have.
+  !> Stop with 200 if only a device has the values of an array that another one is about to replace.
   subroutine check_values(array)
     type(wrapped_array_type), intent(in) :: array
 
     if (.not. array%is_on_device_alone()) return
-    call array%stop_at(error_lost_values, 'An array is asked for its storage, and only the ' // &
-                       'device has the values of another one that lies, or lay, in the same ' // &
-                       'memory: call bring_to_host for that, or release_storage before it is ' // &
+    call array%stop_at(error_lost_values, 'The storage of an array is requested, but only ' // &
+                       'the device has the values of another array in the same memory: call ' // &
+                       'bring_to_host for that array, or release_storage before it is ' // &
                        'freed.')
   end subroutine check_values
 
-  !> Look whether only a device has values of a part of this memory: those of arrays of nobody.
+  !> Check the arrays without an owner that overlap this memory.
   !>
-  !> Stops with 200 if so.
+  !> Stops with 200 if only a device has the values of one of them.
   subroutine check_parts(address, bytes)
     type(c_ptr), intent(in) :: address
     integer(c_size_t), intent(in) :: bytes
@@ -308,7 +311,7 @@ contains
     end do
   end subroutine check_parts
 
-  !> Say whether an array lies in a part of this memory.
+  !> Return whether an array overlaps this memory.
   function overlaps(array, address, bytes)
     type(wrapped_array_type), intent(in) :: array
     type(c_ptr), intent(in) :: address
@@ -322,7 +325,7 @@ contains
     overlaps = other < mine + bytes .and. mine < other + array%bytes
   end function overlaps
 
-  !> Return the array that is an item of the table, null if that is null.
+  !> Return the array that is an item of the table, null if the item is null.
   function array_from(item) result(array)
     type(c_ptr), intent(in) :: item
     type(wrapped_array_type), pointer :: array
@@ -333,13 +336,14 @@ contains
 
   ! -- fields that have their storages as components -----------------------------------------------
 
-  !> Enter the array of a field, whose storage has been set up, in memory of its own or `lent`. If
-  !> that is lent which a field of the same `layout` has, this one is its guest.
+  !> Enter the array of a field, whose storage has been set up, in memory of its own or in `lent`
+  !> memory. If a field of the same `layout` has that memory already, this array becomes a guest of
+  !> it: both use one storage.
   !>
-  !> What is not `is_whole`, as it has fewer values than the field, stands for a field that nobody
-  !> uses. Many have the same then, which stay out, and are not watched.
+  !> An array that is not `is_whole` has fewer values than its field and represents a field that is
+  !> never used. Many of these can have the same address, so they are not entered and not monitored.
   !>
-  !> Stops with 200 or 201 if what is known of that is used, or lies on a device alone.
+  !> Stops with 200 or 201 if an array in this memory is in use, or if only a device has its values.
   subroutine enter_field(array, lent, is_whole, layout)
     type(wrapped_array_type), target, intent(inout) :: array
     logical, intent(in) :: lent
@@ -367,8 +371,7 @@ contains
     call table%unlock()
   end subroutine enter_field
 
-  !> Return the array whose storage that of a field is: its own, or, of a guest, that of the field
-  !> whose memory it has.
+  !> Return the array whose storage an array uses: its own, or for a guest, that of its host.
   function array_used_by(array) result(used)
     type(wrapped_array_type), target, intent(inout) :: array
     type(wrapped_array_type), pointer :: used
@@ -379,13 +382,14 @@ contains
     call table%unlock()
   end function array_used_by
 
-  !> Enter the array of a field that nobody else has, or refuse it, while the table is locked.
+  !> Enter the array of a field that shares its memory with no other field, or refuse it. The caller
+  !> holds the lock of the table.
   subroutine enter_alone(array)
     type(wrapped_array_type), target, intent(inout) :: array
 
     type(field_name_type) :: name
 
-    ! Where host and device are one, fields may have one memory.
+    ! If host and device share memory, fields may have the same memory, too.
     if (device_has_memory .or. .not. array%lent) then
       name%field => array
       name%address = array%address
@@ -394,8 +398,8 @@ contains
     call table%enter(array%address, c_loc(array))
   end subroutine enter_alone
 
-  !> Say whether what is known at the address of a field's array is that of a field which has the
-  !> same values at the same dofs, and as deep a halo.
+  !> Return whether the entry at the address of a field's array belongs to a field with the same
+  !> values at the same dofs and the same halo depth.
   function is_of_same_field(array, other)
     type(wrapped_array_type), intent(in) :: array
     type(wrapped_array_type), pointer, intent(in) :: other
@@ -408,8 +412,8 @@ contains
                                              array%storage%get_extents())
   end function is_of_same_field
 
-  !> Say whether an array is that of a field which has the same dofs as another one, and as deep a
-  !> halo.
+  !> Return whether an array belongs to a field with the same dofs and the same halo depth as
+  !> another one.
   function has_same_dofs(array, other)
     type(wrapped_array_type), intent(in) :: array, other
     logical :: has_same_dofs
@@ -419,18 +423,18 @@ contains
     has_same_dofs = other%storage%get_halo_depth() == array%storage%get_halo_depth()
   end function has_same_dofs
 
-  !> Take the array of a field from the table, before the field is gone. If its memory was lent to
-  !> it, one of its guests has its place from then on, with a storage of its own, and the others are
-  !> guests of that.
+  !> Remove the array of a field before the field ends. If its memory was lent to it, one of its
+  !> guests takes its place and gets a storage of its own; the other guests become guests of that
+  !> one.
   !>
-  !> Stops with 201 if somebody uses it.
+  !> Stops with 201 if the array is in use.
   subroutine leave_field(array)
     type(wrapped_array_type), target, intent(inout) :: array
 
     type(wrapped_array_type), pointer :: heir
 
     if (array%is_used()) then
-      call array%stop_at(error_access_conflict, 'A field is freed while it is used: end that ' // &
+      call array%stop_at(error_access_conflict, 'A field in use is freed: end its use ' // &
                          'before.')
     end if
     if (array%bytes == 0) return
@@ -450,7 +454,7 @@ contains
     call table%unlock()
   end subroutine leave_field
 
-  !> Let an array be a guest of another one.
+  !> Make an array a guest of another one, the host.
   subroutine be_guest(array, host)
     type(wrapped_array_type), target, intent(inout) :: array
     type(wrapped_array_type), intent(inout) :: host
@@ -460,7 +464,7 @@ contains
     host%next_guest => array
   end subroutine be_guest
 
-  !> Let a guest be none any more, before it is gone.
+  !> Remove a guest from its host before the guest ends.
   subroutine leave_host(array)
     type(wrapped_array_type), target, intent(inout) :: array
 
@@ -474,7 +478,8 @@ contains
     array%guest = .false.
   end subroutine leave_host
 
-  !> Let the guests of an array whose memory is gone have storages of their own, which nobody finds.
+  !> Give storages of their own, which the table does not have, to the guests of an array whose
+  !> memory ends.
   subroutine free_guests(array)
     type(wrapped_array_type), intent(inout) :: array
 

@@ -1,10 +1,10 @@
-!> Owns the values of one field as bytes, on the host and on devices, and keeps them coherent.
+!> Coherent copies of the bytes of one field on the host and on devices.
 !>
-!> Who wants to use the values asks for access in a space, and gets a copy there that is current:
-!> moved if it is stale, allocated if it is not there yet. Types and shapes are for those who extend
-!> the type. Threads may call at the same time: one after the other changes the state.
+!> A user acquires access in a memory space and gets a current copy there: it is allocated if it
+!> does not exist, and updated if it is stale. Types and shapes belong to the extending types. Calls
+!> from several threads are serialized.
 !>
-!> Here it is decided what is refused; `storage_state_mod` does what is not.
+!> This module checks calls and refuses invalid ones; `storage_state_mod` executes the valid ones.
 module coherent_storage_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_null_ptr, c_ptr, c_size_t
@@ -15,7 +15,7 @@ module coherent_storage_mod
   use storage_state_mod, only: storage_state_type
   use storage_statistics_mod, only: count_avoided, print_totals => print_statistics, &
                                     storage_statistics_type
-  use storage_words_mod, only: access_read, access_read_write, error_access_conflict, &
+  use storage_constants_mod, only: access_read, access_read_write, error_access_conflict, &
                                error_lost_values, error_memory, error_memory_in_use, &
                                error_no_access, error_read_only, error_unknown_word, &
                                first_device_space, last_space, &
@@ -25,11 +25,12 @@ module coherent_storage_mod
   implicit none
   private
 
-  !> How a storage comes to be. Memory of the host that is given is used as it is and never freed;
-  !> without it, the storage takes memory of its own. `has_values` says whether what is given holds
-  !> any. Nobody may write what is `read_only`. Memory that is given is spoilt, as the storage's own
-  !> is, if it `spoils` it: its owner has agreed to use it through the storage alone. What is
-  !> `named_by_place` has its extents and this address behind its name in messages, if it has some.
+  !> Options of a new storage. Host memory that is passed is used in place and never freed; without
+  !> it, the storage allocates its own. `has_values`: the memory that is passed contains values.
+  !> `read_only`: the values cannot be written. `spoils`: memory that is passed is overwritten with
+  !> NaN when it is stale, as the storage's own memory is; its owner uses it only through the
+  !> storage then. `named_by_place`: the name in messages is followed by the extents and the
+  !> address, if there is one.
   type, public :: storage_options_type
     character(:), allocatable :: name
     logical :: named_by_place = .false.
@@ -40,7 +41,7 @@ module coherent_storage_mod
     logical :: spoils = .false.
   end type storage_options_type
 
-  !> The bytes of a field and their state, which is for types that extend this one.
+  !> The bytes of a field and their state; base of the types that users declare.
   type, public :: coherent_storage_type
     private
     type(storage_state_type), public :: state
@@ -83,9 +84,9 @@ contains
 
   ! -- memory --------------------------------------------------------------------------------------
 
-  !> Make this the storage of so many bytes; what it was before is given up first.
+  !> Set up a storage of this number of bytes; an existing one is destroyed first.
   !>
-  !> Errors: as `destroy`; 207 for a size or a halo depth below 0, or without enough memory.
+  !> Errors: those of `destroy`; 207 for a negative size or halo depth, or without enough memory.
   subroutine set_up(self, bytes, options, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_size_t), intent(in) :: bytes
@@ -97,13 +98,13 @@ contains
     self%name = 'unnamed'
     if (allocated(options%name)) self%name = options%name
     if (bytes < 0 .or. options%halo_depth < 0) then
-      call self%refuse(error_memory, 'has a size below 0 or too great, or a halo depth ' // &
-                       'below 0', status)
+      call self%refuse(error_memory, 'has a negative or too large size, or a negative ' // &
+                       'halo depth', status)
       return
     end if
     self%is_there = self%state%replicas%set_up(bytes, options%host, options%spoils)
     if (.not. self%is_there) then
-      call self%refuse(error_memory, 'finds no memory left on the host', status)
+      call self%refuse(error_memory, 'cannot be allocated on the host: out of memory', status)
       return
     end if
     self%read_only = options%read_only
@@ -111,12 +112,12 @@ contains
     if (options%has_values) call self%state%coherence%note_copy(space_host)
   end subroutine set_up
 
-  !> Use memory of a device, which exists already, for the copy there, without a copy; it is never
-  !> freed, and holds no current values unless `assume_valid` says so. Without a `space`, the device
-  !> is the one that this thread uses.
+  !> Use existing memory of a device for the copy there. It is never freed, and has no current
+  !> values until `assume_valid` is called. Without `space`, the device is the current one of this
+  !> thread.
   !>
-  !> Errors: 205 if there is memory on the device already, 207 for a null address, or if there is no
-  !> such device.
+  !> Errors: 205 if the device already has memory for this storage, 207 for a null address or an
+  !> unknown device.
   subroutine attach_device(self, address, status, space)
     class(coherent_storage_type), intent(inout) :: self
     type(c_ptr), intent(in) :: address
@@ -132,22 +133,23 @@ contains
     devices = count_devices()
     call self%state%coherence%lock()
     if (.not. device_has_memory) then
-      call self%refuse(error_memory, 'cannot use memory of a device: this build has none', status)
+      call self%refuse(error_memory, 'cannot use device memory: this build has no device', status)
     else if (home == space_beyond .or. home - first_device_space >= devices) then
-      call self%refuse(error_memory, 'finds no ' // name_of_space(home), status)
+      call self%refuse(error_memory, 'cannot use ' // name_of_space(home) // &
+                       ': it does not exist', status)
     else if (self%state%replicas%is_at(home)) then
-      call self%refuse(error_memory_in_use, 'has memory on the device already', status)
+      call self%refuse(error_memory_in_use, 'already has memory on the device', status)
     else if (self%state%replicas%get_bytes() > 0 .and. .not. c_associated(address)) then
-      call self%refuse(error_memory, 'cannot use memory of a device at a null address', status)
+      call self%refuse(error_memory, 'cannot use device memory at a null address', status)
     else
       call self%state%replicas%attach_device(home, address)
     end if
     call self%state%coherence%unlock()
   end subroutine attach_device
 
-  !> Give up the memory on the device that this thread uses; does nothing where there is none.
+  !> Free the memory on the current device of this thread; does nothing if there is none.
   !>
-  !> Errors: 201 while the storage is used, 205 for memory that was attached, 200 if the only
+  !> Errors: 201 while the storage is in use, 205 for memory that was attached, 200 if the only
   !> current values are there.
   subroutine leave_device(self, status)
     class(coherent_storage_type), intent(inout) :: self
@@ -159,14 +161,14 @@ contains
     home = home_of(space_device)
     call self%state%coherence%lock()
     if (self%state%coherence%is_used()) then
-      call self%refuse(error_access_conflict, 'cannot leave the device: there is ' // &
+      call self%refuse(error_access_conflict, 'cannot free its device memory during ' // &
                        self%state%coherence%describe_users(), status)
     else if (self%state%replicas%is_attached(home)) then
-      call self%refuse(error_memory_in_use, 'cannot free its memory on the device, which ' // &
-                       'belongs to somebody else', status)
+      call self%refuse(error_memory_in_use, 'cannot free device memory that was attached: ' // &
+                       'its owner frees it', status)
     else if (home /= space_host .and. self%state%coherence%is_sole_truth(home)) then
       call self%refuse(error_lost_values, 'has its only current values on the device: acquire ' // &
-                       'them on the host first', status)
+                       'it on the host first', status)
     else
       call self%state%wait_unless()
       call self%state%replicas%free_device(home)
@@ -175,10 +177,9 @@ contains
     call self%state%coherence%unlock()
   end subroutine leave_device
 
-  !> Give up all memory, that of the device first; does nothing if there is none. What is given up
-  !> is lost.
+  !> Free all memory, first on devices; does nothing if there is none. The values are lost.
   !>
-  !> Errors: 201 while the storage is used.
+  !> Errors: 201 while the storage is in use.
   subroutine destroy(self, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), optional, intent(out) :: status
@@ -186,21 +187,21 @@ contains
     if (present(status)) status = no_error
     if (.not. self%is_there) return
     if (self%state%coherence%is_used()) then
-      call self%refuse(error_access_conflict, 'cannot be destroyed: there is ' // &
+      call self%refuse(error_access_conflict, 'cannot be destroyed during ' // &
                        self%state%coherence%describe_users(), status)
       return
     end if
     call free_all(self)
   end subroutine destroy
 
-  !> Give up all memory when a storage goes out of scope.
+  !> Free all memory when a storage goes out of scope.
   impure elemental subroutine destroy_storage(self)
     type(coherent_storage_type), intent(inout) :: self
 
     if (self%is_there) call free_all(self)
   end subroutine destroy_storage
 
-  !> Give up all memory and forget what was done with it.
+  !> Free all memory and reset the statistics.
   subroutine free_all(self)
     class(coherent_storage_type), intent(inout) :: self
 
@@ -213,15 +214,15 @@ contains
 
   ! -- use -----------------------------------------------------------------------------------------
 
-  !> Begin to use the values in a space, where they are current from then on.
+  !> Begin an access to the values in a space; they are current there afterwards.
   !>
-  !> A stale copy gets the current values, unless `access_write` promises to write all of them anew.
-  !> A write makes at once all other copies stale, and the halo dirty to all its depths. With a
-  !> `queue` of 1 or more the host waits for no transfer: what is put into that queue finds the
-  !> values.
+  !> A stale copy is updated, unless the access is `access_write`, which promises to write all
+  !> values. A write makes all other copies stale immediately, and the halo dirty at all depths.
+  !> With a `queue` of at least 1 the host does not wait for transfers: later work in this queue
+  !> sees the values.
   !>
-  !> Errors: 201 if another access is in the way, 204 for a write to what is read-only, 207 without
-  !> enough memory.
+  !> Errors: 201 for a conflict with another access, 204 for a write to a read-only storage, 207
+  !> without enough memory.
   subroutine acquire(self, space, access, status, queue)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -241,11 +242,11 @@ contains
     call begin_alone(self, space, access, status, queue=queue)
   end subroutine acquire
 
-  !> Begin to use strips alone of the values in a space, where they are current from then on; what
-  !> is not in the strips is of no account.
+  !> Begin an access to only some strips of the values in a space; these are current there
+  !> afterwards, other values are undefined.
   !>
-  !> Nothing else is moved, and no copy becomes stale by a write: at the release, what was written
-  !> is copied to the others that are current. Errors: as `acquire`.
+  !> Only the strips are transferred, and a write makes no copy stale: the release copies what was
+  !> written to all other current copies. Errors: as `acquire`.
   subroutine acquire_strips(self, space, access, strips, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -258,7 +259,7 @@ contains
     end if
   end subroutine acquire_strips
 
-  !> Begin an access, to all values or to strips, while no other thread is at it.
+  !> Begin an access to all values or to strips; the caller holds the lock.
   subroutine begin_alone(self, space, access, status, strips, queue)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -270,7 +271,7 @@ contains
     call self%state%coherence%lock()
     if (.not. self%state%coherence%may_acquire(home_of(space), access)) then
       call self%refuse(error_access_conflict, 'cannot give ' // name_of_access(access) // &
-                       ' access at ' // name_used(space) // ': there is ' // &
+                       ' access at ' // name_used(space) // ': conflict with ' // &
                        self%state%coherence%describe_users(), status)
     else if (self%read_only .and. access /= access_read) then
       call self%refuse(error_read_only, 'is read-only', status)
@@ -280,10 +281,10 @@ contains
     call self%state%coherence%unlock()
   end subroutine begin_alone
 
-  !> End the access in a space that began last. With a `queue`, what was put there may go on using
-  !> the values: who acquires them for another queue, or for the host, waits for it first.
+  !> End the last access that began in a space. With a `queue`, work in that queue may still use the
+  !> values: accesses from other queues or from the host wait for it.
   !>
-  !> Errors: 206 if there is none.
+  !> Errors: 206 without an access.
   subroutine release(self, space, status, queue)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -302,12 +303,12 @@ contains
       call self%state%end_access(home, queue)
     else
       call self%refuse(error_no_access, 'is released at ' // name_used(space) // &
-                       ', but nobody acquired it there', status)
+                       ' without an access there', status)
     end if
     call self%state%coherence%unlock()
   end subroutine release
 
-  !> Wait until all that was put into a queue is done with the values.
+  !> Wait until the work in queues no longer uses the values.
   !>
   !> Errors: 207 without memory.
   subroutine wait(self, status)
@@ -320,11 +321,11 @@ contains
     call self%state%coherence%unlock()
   end subroutine wait
 
-  !> Note that all values in a space are new: nothing is moved, all other copies are stale, the halo
-  !> is dirty. This is for values that were written without an access.
+  !> Record that all values in a space were written without an access: all other copies become stale
+  !> and the halo dirty, nothing is transferred.
   !>
-  !> Errors: 201 if there is an access in another space or an exchange, 204 if it is read-only,
-  !> 207 without enough memory.
+  !> Errors: 201 during an access in another space or an exchange, 204 for a read-only storage, 207
+  !> without enough memory.
   subroutine touch(self, space, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -337,7 +338,7 @@ contains
     call self%state%coherence%lock()
     if (.not. self%state%coherence%may_touch(home)) then
       call self%refuse(error_access_conflict, 'cannot be touched at ' // name_used(space) // &
-                       ': there is ' // self%state%coherence%describe_users(), status)
+                       ' during ' // self%state%coherence%describe_users(), status)
     else if (self%read_only) then
       call self%refuse(error_read_only, 'is read-only', status)
     else if (self%has_room(home, status)) then
@@ -346,10 +347,10 @@ contains
     call self%state%coherence%unlock()
   end subroutine touch
 
-  !> Take the caller's word for the spaces where the values are current; nothing is moved, the halo
-  !> stays.
+  !> Set the spaces whose copies are current, without a check or a transfer; the halo keeps its
+  !> state.
   !>
-  !> Errors: 201 while the storage is used, 207 without enough memory, 209 for an unknown space.
+  !> Errors: 201 while the storage is in use, 207 without enough memory, 209 for an unknown space.
   subroutine assume_valid(self, spaces, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: spaces(:)
@@ -365,7 +366,7 @@ contains
     call self%state%coherence%lock()
     has_room = .true.
     if (self%state%coherence%is_used()) then
-      call self%refuse(error_access_conflict, 'is used: there is ' // &
+      call self%refuse(error_access_conflict, 'cannot be changed during ' // &
                        self%state%coherence%describe_users(), status)
     else
       do n = 1, size(spaces)
@@ -384,7 +385,7 @@ contains
 
   ! -- questions -----------------------------------------------------------------------------------
 
-  !> Say whether the copy in a space has the current values.
+  !> Return whether the copy in a space is current.
   pure function is_valid(self, space)
     class(coherent_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -393,7 +394,7 @@ contains
     is_valid = self%state%coherence%is_valid(home_of(space))
   end function is_valid
 
-  !> Say whether the copy on some device has the current values.
+  !> Return whether the copy on any device is current.
   pure function is_valid_on_a_device(self)
     class(coherent_storage_type), intent(in) :: self
     logical :: is_valid_on_a_device
@@ -402,7 +403,7 @@ contains
                            .not. self%state%coherence%is_sole_truth(space_host)
   end function is_valid_on_a_device
 
-  !> Say whether there are values anywhere.
+  !> Return whether any copy has values.
   pure function is_initialised(self)
     class(coherent_storage_type), intent(in) :: self
     logical :: is_initialised
@@ -410,7 +411,7 @@ contains
     is_initialised = self%state%coherence%is_initialised()
   end function is_initialised
 
-  !> Say whether somebody has all values of a space for writing; without a space, of any.
+  !> Return whether an access writes all values in a space; without a space, in any one.
   pure function is_written(self, space)
     class(coherent_storage_type), intent(in) :: self
     integer(c_int), optional, intent(in) :: space
@@ -424,7 +425,7 @@ contains
     is_written = is_written .and. .not. self%state%coherence%is_of_parts()
   end function is_written
 
-  !> Say whether there is memory for a copy on some device, be it stale or current.
+  !> Return whether a device has memory for a copy, stale or current.
   pure function has_device_memory(self)
     class(coherent_storage_type), intent(in) :: self
     logical :: has_device_memory
@@ -432,7 +433,7 @@ contains
     has_device_memory = self%state%replicas%is_on_a_device()
   end function has_device_memory
 
-  !> Say whether there is memory on some device that is not the host's, too.
+  !> Return whether a device has memory for a copy that is distinct from the host's memory.
   pure function has_memory_elsewhere(self)
     class(coherent_storage_type), intent(in) :: self
     logical :: has_memory_elsewhere
@@ -440,7 +441,7 @@ contains
     has_memory_elsewhere = self%state%replicas%is_elsewhere()
   end function has_memory_elsewhere
 
-  !> Return how many writes have ended: a write access, a touch and an exchange each are one.
+  !> Return the number of completed writes: write accesses, touches and exchanges.
   pure function get_version(self) result(version)
     class(coherent_storage_type), intent(in) :: self
     integer(c_int64_t) :: version
@@ -448,7 +449,7 @@ contains
     version = self%state%coherence%get_version()
   end function get_version
 
-  !> Return the address of the copy in a space as seen there; null where there is none.
+  !> Return the address of the copy in a space as that space uses it; null without a copy.
   pure function get_address(self, space) result(address)
     class(coherent_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -457,9 +458,9 @@ contains
     address = self%state%replicas%get_address(home_of(space))
   end function get_address
 
-  !> Return the address that code for a space works on, of an access that was acquired there.
+  !> Return the address that kernels of a space use, during an access there.
   !>
-  !> Errors: 206 if nobody has access there.
+  !> Errors: 206 without an access there.
   function get_kernel_address(self, space, status) result(address)
     class(coherent_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -470,7 +471,7 @@ contains
     if (.not. is_usable(self, space, status)) return
     if (.not. self%state%coherence%is_used_at(home_of(space))) then
       call self%refuse(error_no_access, 'is used at ' // name_used(space) // &
-                       ', but nobody acquired it there', status)
+                       ' without an access there', status)
       return
     end if
     address = self%state%replicas%get_kernel_address(home_of(space))
@@ -479,7 +480,7 @@ contains
                      self%state%coherence%get_queue())
   end function get_kernel_address
 
-  !> Return the name, for messages.
+  !> Return the name for messages.
   pure function get_name(self) result(name)
     class(coherent_storage_type), intent(in) :: self
     character(:), allocatable :: name
@@ -488,7 +489,7 @@ contains
     if (allocated(self%name)) name = self%name
   end function get_name
 
-  !> Return what was done for this storage since it was set up or its count was reset.
+  !> Return the counts of this storage since its set-up or the last reset.
   pure function get_statistics(self) result(statistics)
     class(coherent_storage_type), intent(in) :: self
     type(storage_statistics_type) :: statistics
@@ -496,21 +497,21 @@ contains
     statistics = self%state%done
   end function get_statistics
 
-  !> Start the count from nothing; the sums over all storages stay.
+  !> Reset the counts of this storage; the totals of all storages remain.
   subroutine reset_statistics(self)
     class(coherent_storage_type), intent(inout) :: self
 
     self%state%done = storage_statistics_type()
   end subroutine reset_statistics
 
-  !> Print what was done for this storage, unless set to quiet.
+  !> Print the counts of this storage, unless printing is disabled.
   subroutine print_statistics(self)
     class(coherent_storage_type), intent(in) :: self
 
     call print_totals(self%get_name(), self%state%done)
   end subroutine print_statistics
 
-  !> Report an error of this storage, whose name is the subject of `predicate`.
+  !> Report an error of this storage; its name is the subject of `predicate`.
   subroutine refuse(self, code, predicate, status)
     class(coherent_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: code
@@ -522,7 +523,8 @@ contains
 
   ! -- private -------------------------------------------------------------------------------------
 
-  !> Say whether the words of an access are known, and there is memory; report it if not.
+  !> Return whether the arguments of an access are valid and memory exists; report an error
+  !> otherwise.
   function is_access(self, space, access, status)
     class(coherent_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -534,11 +536,11 @@ contains
     if (.not. is_access) return
     is_access = access >= access_read .and. access <= access_read_write
     if (.not. is_access) then
-      call self%refuse(error_unknown_word, 'is asked for an unknown kind of access', status)
+      call self%refuse(error_unknown_word, 'was acquired with an unknown access mode', status)
     end if
   end function is_access
 
-  !> Say whether there is memory to be used and `space` is one; report it if not.
+  !> Return whether memory exists and `space` is valid; report an error otherwise.
   function is_usable(self, space, status)
     class(coherent_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -549,14 +551,14 @@ contains
     is_usable = self%is_there .and. space >= space_host .and. space <= last_space
     if (is_usable) return
     if (self%is_there) then
-      call self%refuse(error_unknown_word, 'is asked for an unknown space, or for a device ' // &
-                       'beyond those that may have copies', status)
+      call self%refuse(error_unknown_word, 'was used in an unknown space, or on a device ' // &
+                       'beyond the maximum number of devices', status)
     else
-      call self%refuse(error_memory, 'has no memory: create it, or wrap some', status)
+      call self%refuse(error_memory, 'has no memory: create it, or wrap an array', status)
     end if
   end function is_usable
 
-  !> Return the name of a space as its user sees it, and of the device if there is more than one.
+  !> Return the name of a space for users; with the number of the device if there are several.
   pure function name_used(space) result(name)
     integer(c_int), intent(in) :: space
     character(:), allocatable :: name
@@ -564,7 +566,8 @@ contains
     name = name_of_space(max(space, home_of(space)))
   end function name_used
 
-  !> Say whether there is memory at `home`, which is taken if need be; report it if none is left.
+  !> Return whether memory exists at `home`, after an attempt to allocate it; report an error
+  !> otherwise.
   function has_room(self, home, status)
     class(coherent_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
@@ -578,21 +581,22 @@ contains
     if (has_room) return
     devices = count_devices()
     if (home == space_beyond .or. home - first_device_space >= devices) then
-      call self%refuse(error_memory, 'finds no ' // name_of_space(home), status)
+      call self%refuse(error_memory, 'cannot use ' // name_of_space(home) // &
+                       ': it does not exist', status)
       return
     end if
     has_room = self%state%replicas%allocate_at(home)
     if (has_room) return
-    call self%refuse(error_memory, 'finds no memory left on the device', status)
+    call self%refuse(error_memory, 'cannot be allocated on the device: out of memory', status)
   end function has_room
 
-  !> Refuse an assignment, after which two storages would own one memory.
+  !> Refuse an assignment: two storages would own the same memory afterwards.
   subroutine assign_storage(left, right)
     class(coherent_storage_type), intent(inout) :: left
     class(coherent_storage_type), intent(in) :: right
 
     call left%refuse(error_memory_in_use, 'cannot be assigned "' // right%get_name() // &
-                     '": assign the values, of a window on each')
+                     '": assign the values through a window of each')
   end subroutine assign_storage
 
 end module coherent_storage_mod

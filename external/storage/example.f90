@@ -1,10 +1,10 @@
-!> Owns an example: heat spreads on a ring of points, computed on the device, looked at on the host.
+!> Example: heat diffusion on a ring of points, computed on the device and inspected on the host.
 module ring_mod
 
   use, intrinsic :: iso_c_binding, only: c_int64_t
   use, intrinsic :: iso_fortran_env, only: real64
   use field_storage_mod, only: field_storage_type
-  use storage_words_mod, only: access_read, access_read_write, access_write, element_real64, &
+  use storage_constants_mod, only: access_read, access_read_write, access_write, element_real64, &
                                space_device, space_host
 
   implicit none
@@ -14,7 +14,8 @@ module ring_mod
 
 contains
 
-  !> Make a field of `points` with a halo of one point at either end, hot at its first point.
+  !> Create a field of `points` points with a halo of one point at both ends and one hot point, the
+  !> first.
   subroutine make_heat(heat, points, name)
     type(field_storage_type), intent(inout) :: heat
     integer, intent(in) :: points
@@ -30,7 +31,7 @@ contains
     call heat%release(space_host)
   end subroutine make_heat
 
-  !> Compute the next heat from the last, on the device.
+  !> Compute `next` from `last` on the device.
   subroutine spread_heat(last, next)
     type(field_storage_type), intent(inout) :: last
     type(field_storage_type), intent(inout) :: next
@@ -52,7 +53,7 @@ contains
     call last%release(space_device)
   end subroutine spread_heat
 
-  !> Exchange the halo: on one rank, the neighbour of either end is the other end.
+  !> Exchange the halo; on one rank, the neighbour of each end is the other end.
   subroutine exchange_ends(heat)
     type(field_storage_type), intent(inout) :: heat
 
@@ -69,7 +70,7 @@ contains
     call heat%end_exchange(messages=2_c_int64_t, bytes=16_c_int64_t)
   end subroutine exchange_ends
 
-  !> Return the sum over all points, on the host.
+  !> Return the sum over all points, computed on the host.
   function total_heat(heat)
     type(field_storage_type), intent(inout) :: heat
     real(real64) :: total_heat
@@ -84,7 +85,7 @@ contains
 
 end module ring_mod
 
-!> Spreads heat for some steps, and shows what it cost.
+!> Compute some steps and print their costs.
 program example
 
   use field_storage_mod, only: field_storage_type

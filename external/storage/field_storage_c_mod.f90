@@ -1,8 +1,8 @@
-!> Owns the interface for C, by which programs in other languages own or use field storages.
+!> C interface by which programs in other languages own or use field storages.
 !>
-!> A storage is known by a handle, which `field_storage_make` gives and `field_storage_free` takes.
-!> Every function returns a code of `storage_words_mod`, 0 if all is well; `field_storage_error`
-!> says what was wrong. Fortran code that is called with a handle finds the storage by
+!> A handle identifies a storage; `field_storage_make` creates it and `field_storage_free` ends it.
+!> Each function returns a code of `storage_constants_mod`, 0 for success; `field_storage_error`
+!> returns the message. Fortran code that is called with a handle gets the storage from
 !> `find_storage`.
 module field_storage_c_mod
 
@@ -14,15 +14,15 @@ module field_storage_c_mod
   use storage_errors_mod, only: last_error, report_error
   use storage_statistics_mod, only: get_total_statistics, reset_total_statistics, &
                                     storage_statistics_type
-  use storage_words_mod, only: error_memory, error_unknown_word, error_window, no_error
+  use storage_constants_mod, only: error_memory, error_unknown_word, error_window, no_error
 
   implicit none
   private
 
   public :: find_storage
 
-  !> How a storage is made. `host` is memory that is used as it is, or null; `has_values` and
-  !> `read_only` are 0 or 1; of `extents` the first `dimensions` count.
+  !> Description of a new storage. `host` is memory that is used in place, or null; `has_values` and
+  !> `read_only` are 0 or 1; only the first `dimensions` elements of `extents` are used.
   type, bind(c), public :: storage_description_type
     integer(c_int) :: element
     integer(c_int) :: dimensions
@@ -35,7 +35,7 @@ module field_storage_c_mod
 
 contains
 
-  !> Set `storage` to the storage of a handle. Errors: 207 for a null handle.
+  !> Get the storage of a handle. Errors: 207 for a null handle.
   subroutine find_storage(handle, storage, status)
     type(c_ptr), intent(in) :: handle
     type(field_storage_type), pointer, intent(out) :: storage
@@ -46,11 +46,11 @@ contains
     if (c_associated(handle)) then
       call c_f_pointer(handle, storage)
     else
-      call report_error(error_memory, 'There is no storage at a null handle.', status)
+      call report_error(error_memory, 'The handle of the storage is null.', status)
     end if
   end subroutine find_storage
 
-  !> Make a storage whose name ends with a null character; `handle` is null if it is refused.
+  !> Create a storage with a null-terminated name; `handle` is null after an error.
   function make(description, name, handle) bind(c, name='field_storage_make') result(status)
     type(storage_description_type), intent(in) :: description
     character(kind=c_char), intent(in) :: name(*)
@@ -80,7 +80,7 @@ contains
     end if
   end function make
 
-  !> End a storage; its handle is not valid any more. Errors: 201 while it is used.
+  !> End a storage, which invalidates its handle. Errors: 201 while it is in use.
   function end_storage(handle) bind(c, name='field_storage_free') result(status)
     type(c_ptr), value, intent(in) :: handle
     integer(c_int) :: status
@@ -92,7 +92,7 @@ contains
     if (status == no_error) deallocate (storage)
   end function end_storage
 
-  !> Use memory of a device that is there; as `attach_device`.
+  !> Use existing memory of a device; see `attach_device`.
   function attach_device(handle, space, address) bind(c, name='field_storage_attach_device') &
     result(status)
     type(c_ptr), value, intent(in) :: handle
@@ -106,7 +106,7 @@ contains
     if (associated(storage)) call storage%attach_device(address, status, space)
   end function attach_device
 
-  !> Give up the memory on the device; as `leave_device`.
+  !> Free the memory on the device; see `leave_device`.
   function leave_device(handle) bind(c, name='field_storage_leave_device') result(status)
     type(c_ptr), value, intent(in) :: handle
     integer(c_int) :: status
@@ -117,7 +117,7 @@ contains
     if (associated(storage)) call storage%leave_device(status)
   end function leave_device
 
-  !> Begin to use the values in a space; as `acquire`.
+  !> Begin an access to the values in a space; see `acquire`.
   function acquire(handle, space, access) bind(c, name='field_storage_acquire') result(status)
     type(c_ptr), value, intent(in) :: handle
     integer(c_int), value, intent(in) :: space
@@ -130,7 +130,7 @@ contains
     if (associated(storage)) call storage%acquire(space, access, status)
   end function acquire
 
-  !> Begin to use so many boxes alone; as `acquire_part`.
+  !> Begin an access to only these boxes; see `acquire_part`.
   function acquire_part(handle, space, access, boxes, count) &
     bind(c, name='field_storage_acquire_part') result(status)
     type(c_ptr), value, intent(in) :: handle
@@ -146,7 +146,7 @@ contains
     if (associated(storage)) call storage%acquire_part(space, access, boxes, status)
   end function acquire_part
 
-  !> End the access in a space that began last; as `release`.
+  !> End the last access that began in a space; see `release`.
   function release(handle, space) bind(c, name='field_storage_release') result(status)
     type(c_ptr), value, intent(in) :: handle
     integer(c_int), value, intent(in) :: space
@@ -158,7 +158,7 @@ contains
     if (associated(storage)) call storage%release(space, status)
   end function release
 
-  !> Note that all values in a space are new; as `touch`.
+  !> Record that all values in a space were written; see `touch`.
   function touch(handle, space) bind(c, name='field_storage_touch') result(status)
     type(c_ptr), value, intent(in) :: handle
     integer(c_int), value, intent(in) :: space
@@ -170,7 +170,7 @@ contains
     if (associated(storage)) call storage%touch(space, status)
   end function touch
 
-  !> Take the caller's word for the spaces where the values are current; as `assume_valid`.
+  !> Set the spaces whose copies are current; see `assume_valid`.
   function assume_valid(handle, spaces, number) bind(c, name='field_storage_assume_valid') &
     result(status)
     type(c_ptr), value, intent(in) :: handle
@@ -184,7 +184,7 @@ contains
     if (associated(storage)) call storage%assume_valid(spaces, status)
   end function assume_valid
 
-  !> Begin a halo exchange; as `begin_exchange`.
+  !> Begin a halo exchange; see `begin_exchange`.
   function begin_exchange(handle, space, depth) bind(c, name='field_storage_begin_exchange') &
     result(status)
     type(c_ptr), value, intent(in) :: handle
@@ -198,7 +198,8 @@ contains
     if (associated(storage)) call storage%begin_exchange(space, depth, status)
   end function begin_exchange
 
-  !> Begin a halo exchange by boxes: `sent` of them, then `received`; as `begin_exchange_of_parts`.
+  !> Begin a halo exchange of boxes, first those that are `sent`, then those that are `received`;
+  !> see `begin_exchange_of_parts`.
   function begin_exchange_of_parts(handle, space, depth, boxes, sent, received) &
     bind(c, name='field_storage_begin_exchange_of_parts') result(status)
     type(c_ptr), value, intent(in) :: handle
@@ -217,7 +218,7 @@ contains
     end if
   end function begin_exchange_of_parts
 
-  !> End a halo exchange; as `end_exchange`.
+  !> End a halo exchange; see `end_exchange`.
   function end_exchange(handle, messages, bytes) bind(c, name='field_storage_end_exchange') &
     result(status)
     type(c_ptr), value, intent(in) :: handle
@@ -231,7 +232,7 @@ contains
     if (associated(storage)) call storage%end_exchange(messages, bytes, status)
   end function end_exchange
 
-  !> Set `dirty` to 1 if the halo is stale at a depth, else 0; as `is_dirty`.
+  !> Set `dirty` to 1 if the halo is dirty at a depth, otherwise to 0; see `is_dirty`.
   function is_dirty(handle, depth, dirty) bind(c, name='field_storage_is_dirty') result(status)
     type(c_ptr), value, intent(in) :: handle
     integer(c_int), value, intent(in) :: depth
@@ -245,7 +246,7 @@ contains
     if (associated(storage)) dirty = merge(1, 0, storage%is_dirty(depth, status))
   end function is_dirty
 
-  !> Note that the halo is stale at every depth.
+  !> Mark the halo dirty at all depths.
   function set_dirty(handle) bind(c, name='field_storage_set_dirty') result(status)
     type(c_ptr), value, intent(in) :: handle
     integer(c_int) :: status
@@ -256,7 +257,7 @@ contains
     if (associated(storage)) call storage%set_dirty()
   end function set_dirty
 
-  !> Note that the halo is current up to a depth; as `set_clean`.
+  !> Mark the halo clean up to a depth; see `set_clean`.
   function set_clean(handle, depth) bind(c, name='field_storage_set_clean') result(status)
     type(c_ptr), value, intent(in) :: handle
     integer(c_int), value, intent(in) :: depth
@@ -268,8 +269,7 @@ contains
     if (associated(storage)) call storage%set_clean(depth, status)
   end function set_clean
 
-  !> Set what there is to know of one space: the address of the copy there, and whether it is
-  !> current, 0 or 1.
+  !> Get the state of the copy in a space: its address, and whether it is current (1 or 0).
   function ask(handle, space, address, valid) bind(c, name='field_storage_ask') result(status)
     type(c_ptr), value, intent(in) :: handle
     integer(c_int), value, intent(in) :: space
@@ -288,7 +288,7 @@ contains
     valid = merge(1, 0, storage%is_valid(space))
   end function ask
 
-  !> Set the number of writes that have ended; as `get_version`.
+  !> Get the number of completed writes; see `get_version`.
   function get_version(handle, version) bind(c, name='field_storage_version') result(status)
     type(c_ptr), value, intent(in) :: handle
     integer(c_int64_t), intent(out) :: version
@@ -301,7 +301,7 @@ contains
     if (associated(storage)) version = storage%get_version()
   end function get_version
 
-  !> Set what was done for a storage, for all storages if the handle is null.
+  !> Get the counts of a storage, or the totals of all storages for a null handle.
   function get_statistics(handle, statistics) bind(c, name='field_storage_statistics') &
     result(status)
     type(c_ptr), value, intent(in) :: handle
@@ -319,7 +319,7 @@ contains
     end if
   end function get_statistics
 
-  !> Start the count of a storage from nothing, that of all storages if the handle is null.
+  !> Reset the counts of a storage, or the totals of all storages for a null handle.
   function reset_statistics(handle) bind(c, name='field_storage_reset_statistics') result(status)
     type(c_ptr), value, intent(in) :: handle
     integer(c_int) :: status
@@ -335,7 +335,8 @@ contains
     end if
   end function reset_statistics
 
-  !> Set `text` to the sentence of the last error, cut to `length` characters, the last one null.
+  !> Get the message of the last error, truncated to `length` characters including the terminating
+  !> null character.
   subroutine get_error(text, length) bind(c, name='field_storage_error')
     integer(c_int), value, intent(in) :: length
     character(kind=c_char), intent(out) :: text(length)
@@ -343,7 +344,8 @@ contains
     call set_text(text, last_error())
   end subroutine get_error
 
-  !> Set `text` to the kind of device of this build, cut to `length` characters, the last one null.
+  !> Get the kind of device of this build, truncated to `length` characters including the
+  !> terminating null character.
   subroutine get_device_kind(text, length) bind(c, name='field_storage_device')
     integer(c_int), value, intent(in) :: length
     character(kind=c_char), intent(out) :: text(length)
@@ -351,7 +353,7 @@ contains
     call set_text(text, device_kind)
   end subroutine get_device_kind
 
-  !> Let this thread use the device with a number from now on.
+  !> Set the current device of this thread.
   function use_device(number) bind(c, name='field_storage_use_device') result(status)
     integer(c_int), value, intent(in) :: number
     integer(c_int) :: status
@@ -363,18 +365,18 @@ contains
     if (number >= 0 .and. number < max(devices, 1)) then
       call choose_device(number)
     else
-      call report_error(error_unknown_word, 'There is no such device.', status)
+      call report_error(error_unknown_word, 'The device does not exist.', status)
     end if
   end function use_device
 
-  !> Return how many devices there are.
+  !> Return the number of devices.
   function get_device_count() bind(c, name='field_storage_devices') result(devices)
     integer(c_int) :: devices
 
     devices = count_devices()
   end function get_device_count
 
-  !> Return the characters before the null character.
+  !> Return the characters before the terminating null character.
   pure function fortran_text(text) result(copy)
     character(kind=c_char), intent(in) :: text(*)
     character(:), allocatable :: copy
@@ -391,7 +393,7 @@ contains
     end do
   end function fortran_text
 
-  !> Set characters and a null character behind them.
+  !> Set characters and a terminating null character.
   pure subroutine set_text(text, copied)
     character(kind=c_char), intent(out) :: text(:)
     character(*), intent(in) :: copied

@@ -1,18 +1,18 @@
-!> Owns what a field storage knows of its halo: which depths of it are dirty, and the beginning and
-!> the end of an exchange. Messages are somebody else's.
+!> Halo state of a field storage: the dirty depths, and the begin and end of an exchange. The caller
+!> sends the messages.
 module halo_storage_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
   use coherent_storage_mod, only: coherent_storage_type
   use storage_device_mod, only: home_of
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: error_access_conflict, error_halo, error_no_access, &
+  use storage_constants_mod, only: error_access_conflict, error_halo, error_no_access, &
                                error_read_only, no_error, space_host
 
   implicit none
   private
 
-  !> The bytes of a field with a halo.
+  !> Bytes of a field with a halo.
   type, public, extends(coherent_storage_type) :: halo_storage_type
   contains
     procedure, public :: begin_exchange
@@ -32,12 +32,12 @@ module halo_storage_mod
 
 contains
 
-  !> Begin to exchange the halo of the values in a space, which are current there from then on.
+  !> Begin a halo exchange of the values in a space; they are current there afterwards.
   !>
-  !> Until `end_exchange` everybody may read, but for the halo, and nobody may write.
+  !> Until `end_exchange`, everything except the halo can be read, and nothing can be written.
   !>
-  !> Errors: 230 for a depth that the halo does not have, 201 if somebody writes or exchanges, 204
-  !> if it is read-only, 207 without enough memory.
+  !> Errors: 230 for a depth beyond the halo, 201 during a write or another exchange, 204 for a
+  !> read-only storage, 207 without enough memory.
   subroutine begin_exchange(self, space, depth, status)
     class(halo_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -47,12 +47,11 @@ contains
     call exchange_alone(self, space, depth, status)
   end subroutine begin_exchange
 
-  !> Begin to exchange the halo by strips: those that are sent are current in the space from then
-  !> on, and those that are received will be written by who exchanges.
+  !> Begin a halo exchange of strips: those that are sent become current in the space, and the
+  !> caller writes those that are received.
   !>
-  !> No copy becomes stale by that: at the end, the strips received are copied to the others
-  !> that are current. Until then nobody may read a copy in the same space that is stale. Errors: as
-  !> `begin_exchange`.
+  !> No copy becomes stale: the end copies the received strips to all other current copies. Until
+  !> then, a stale copy in this space cannot be read. Errors: as `begin_exchange`.
   subroutine begin_exchange_of_strips(self, space, depth, sent, received, status)
     class(halo_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -64,10 +63,10 @@ contains
     call exchange_alone(self, space, depth, status, sent, received)
   end subroutine begin_exchange_of_strips
 
-  !> Extend the exchange in progress to all values, which are current in its space from then on. At
-  !> the end copies in other spaces are stale.
+  !> Extend the exchange in progress to all values, which become current in its space. Its end makes
+  !> the copies in other spaces stale.
   !>
-  !> Errors: 206 if no exchange was begun.
+  !> Errors: 206 without an exchange.
   subroutine widen_exchange(self, status)
     class(halo_storage_type), intent(inout) :: self
     integer(c_int), optional, intent(out) :: status
@@ -75,10 +74,10 @@ contains
     call widen(self, status)
   end subroutine widen_exchange
 
-  !> Extend the exchange under way by strips that are sent and received as well. An exchange of all
-  !> values includes them already.
+  !> Add strips that are sent and received to the exchange in progress. An exchange of all values
+  !> contains them already.
   !>
-  !> Errors: 206 if no exchange was begun.
+  !> Errors: 206 without an exchange.
   subroutine widen_exchange_by_strips(self, sent, received, status)
     class(halo_storage_type), intent(inout) :: self
     type(strip_type), intent(in) :: sent(:)
@@ -88,7 +87,7 @@ contains
     call widen(self, status, sent, received)
   end subroutine widen_exchange_by_strips
 
-  !> Extend an exchange of strips, by others or to all values.
+  !> Add strips, or all values, to an exchange of strips.
   subroutine widen(self, status, sent, received)
     class(halo_storage_type), intent(inout) :: self
     integer(c_int), optional, intent(out) :: status
@@ -98,14 +97,14 @@ contains
     if (.not. self%is_usable(space_host, status)) return
     call self%state%coherence%lock()
     if (.not. self%state%coherence%is_exchanged()) then
-      call self%refuse(error_no_access, 'widens an exchange that was not begun', status)
+      call self%refuse(error_no_access, 'extends an exchange that was not begun', status)
     else if (self%state%coherence%is_of_parts()) then
       call self%state%widen_exchange(sent, received)
     end if
     call self%state%coherence%unlock()
   end subroutine widen
 
-  !> Begin an exchange, of all values or of strips, while no other thread is at it.
+  !> Begin an exchange of all values or of strips; the caller holds the lock.
   subroutine exchange_alone(self, space, depth, status, sent, received)
     class(halo_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -118,7 +117,7 @@ contains
     if (.not. self%is_depth(depth, status)) return
     call self%state%coherence%lock()
     if (.not. self%state%coherence%may_exchange()) then
-      call self%refuse(error_access_conflict, 'cannot be exchanged: there is ' // &
+      call self%refuse(error_access_conflict, 'cannot be exchanged during ' // &
                        self%state%coherence%describe_users(), status)
     else if (self%read_only) then
       call self%refuse(error_read_only, 'is read-only', status)
@@ -128,8 +127,9 @@ contains
     call self%state%coherence%unlock()
   end subroutine exchange_alone
 
-  !> Make all current where strips of a stale copy are exchanged, but for what is received, which
-  !> nobody may read before the end. Does nothing if all is current, or nothing is exchanged.
+  !> If strips of a stale copy are exchanged, make the rest of the copy current, except for the
+  !> strips to be received, which cannot be read before the end. Does nothing if the copy is
+  !> current, or without an exchange.
   subroutine complete_exchange(self)
     class(halo_storage_type), intent(inout) :: self
 
@@ -142,11 +142,12 @@ contains
     call self%state%coherence%unlock()
   end subroutine complete_exchange
 
-  !> End the exchange: the halo has been received, and is clean up to the depth that was begun. The
-  !> copies in other spaces have the old halo, and are stale, unless strips of it are known.
+  !> End the exchange: the halo was received and is clean up to the depth of the exchange. Copies in
+  !> other spaces become stale, because their halos are old, unless the received strips are known
+  !> and copied.
   !>
-  !> `messages` and `bytes` are what this rank sent. Errors: 206 if no exchange was begun, 201 if
-  !> somebody reads.
+  !> `messages` and `bytes` count what this rank sent. Errors: 206 without an exchange, 201 during a
+  !> read.
   subroutine end_exchange(self, messages, bytes, status)
     class(halo_storage_type), intent(inout) :: self
     integer(c_int64_t), intent(in) :: messages
@@ -158,7 +159,7 @@ contains
     if (.not. self%state%coherence%is_exchanged()) then
       call self%refuse(error_no_access, 'ends an exchange that was not begun', status)
     else if (.not. self%state%coherence%may_end_exchange()) then
-      call self%refuse(error_access_conflict, 'cannot end its exchange: there is ' // &
+      call self%refuse(error_access_conflict, 'cannot end its exchange during ' // &
                        self%state%coherence%describe_users(), status)
     else
       call self%state%end_exchange(messages, bytes)
@@ -166,7 +167,7 @@ contains
     call self%state%coherence%unlock()
   end subroutine end_exchange
 
-  !> Say whether the halo is stale at a depth. Errors: 230 for a depth that the halo does not have.
+  !> Return whether the halo is dirty at a depth. Errors: 230 for a depth beyond the halo.
   function is_dirty(self, depth, status)
     class(halo_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: depth
@@ -177,15 +178,15 @@ contains
     if (self%is_depth(depth, status)) is_dirty = self%state%coherence%is_dirty(depth)
   end function is_dirty
 
-  !> Note that the halo is stale at every depth.
+  !> Mark the halo dirty at all depths.
   subroutine set_dirty(self)
     class(halo_storage_type), intent(inout) :: self
 
     call self%state%coherence%set_dirty()
   end subroutine set_dirty
 
-  !> Note that the halo is current up to a depth, because it was computed there; beyond it stays as
-  !> it is. Errors: 230 for a depth that the halo does not have.
+  !> Mark the halo clean up to a depth, because it was computed there; greater depths keep their
+  !> state. Errors: 230 for a depth beyond the halo.
   subroutine set_clean(self, depth, status)
     class(halo_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: depth
@@ -202,7 +203,7 @@ contains
     depth = self%state%coherence%get_halo_depth()
   end function get_halo_depth
 
-  !> Note how deep the halo is, of a storage that was made by somebody who did not know.
+  !> Set the halo depth of a storage that was created without it.
   subroutine set_halo_depth(self, depth)
     class(halo_storage_type), intent(inout) :: self
     integer(c_int), intent(in) :: depth
@@ -212,7 +213,7 @@ contains
     call self%state%coherence%unlock()
   end subroutine set_halo_depth
 
-  !> Return the depth to which the halo is clean.
+  !> Return the depth up to which the halo is clean.
   pure function get_clean_depth(self) result(depth)
     class(halo_storage_type), intent(in) :: self
     integer(c_int) :: depth
@@ -220,7 +221,7 @@ contains
     depth = self%state%coherence%get_clean_depth()
   end function get_clean_depth
 
-  !> Say whether the halo has a depth; report it if not.
+  !> Return whether the halo has a depth; report an error otherwise.
   function is_depth(self, depth, status)
     class(halo_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: depth

@@ -1,34 +1,34 @@
-!> Owns which replica of a field is current, and who uses which: rules only, no memory.
+!> Rules of coherence for one field: which replicas are current and which are in use. No memory is
+!> accessed.
 !>
-!> A field has one true value and two kinds of replica: the copies in other memory spaces, which are
-!> the host's and those of devices, and the halo copies on other ranks. A write makes all the
-!> replicas of both kinds stale. Reading needs a replica that was made current before, by a transfer
-!> or by an exchange.
+!> A field has one true value and two kinds of replicas: the copies in memory spaces (host and
+!> devices), and the halo copies on other ranks. A write makes all other replicas of both kinds
+!> stale. A read requires a current replica, made current by a transfer or an exchange.
 !>
-!> Who writes or exchanges parts alone leaves each copy as current as it was: what it changes is
-!> copied in the end to the others that are current, too.
+!> A write or exchange of parts keeps the state of each copy: in the end, the changed parts are
+!> copied to all other current copies.
 !>
-!> Nothing here is checked: whoever calls what changes the state has asked before whether it may,
-!> and holds the latch, which one thread at a time does. Only `enters` and `leaves`, the ways in and
-!> out where there is nothing to do, check and latch by themselves.
+!> Procedures here do not check their calls: the caller has checked that the change is allowed, and
+!> holds the lock. Only `enters` and `leaves`, the fast paths without further work, check and lock
+!> by themselves.
 module storage_coherence_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
-  use storage_words_mod, only: access_read, last_space, name_of_space, space_beyond, space_host
+  use storage_constants_mod, only: access_read, last_space, name_of_space, space_beyond, space_host
 
   implicit none
   private
 
-  !> No space: what `writer` and `exchange` are while nobody writes or exchanges.
+  !> No space: the value of `writer` and `exchange` without a writer or an exchange.
   integer(c_int), parameter :: nowhere = 0
 
-  !> The state of one field. The bit of each space in `valid` says whether its copy is current, and
-  !> `reading` is the sum of `readers`. `version` counts the writes that have ended; `of_parts` says
-  !> that who writes or exchanges does so with parts; `queue`, of the device of `queue_space`, is
-  !> the one that may not have ended what it was given to do, 0 if there is none.
+  !> State of one field. Each space has a bit in `valid`, set if its copy is current; `reading` is
+  !> the sum of `readers`. `version` counts completed writes. `of_parts`: the current write or
+  !> exchange covers only parts. `queue`, on the device of `queue_space`, may contain work that is
+  !> not completed; 0 for none.
   type, public :: coherence_type
     private
-    integer(c_int) :: latch = 0
+    integer(c_int) :: lock_word = 0
     integer :: valid = 0
     integer :: readers(space_host:space_beyond) = 0
     integer :: reading = 0
@@ -90,7 +90,7 @@ module storage_coherence_mod
 
 contains
 
-  !> Start without values, and with a halo that is dirty to all its depths.
+  !> Set the initial state: no values, halo dirty at all depths.
   subroutine initialise(self, halo_depth)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: halo_depth
@@ -109,32 +109,32 @@ contains
 
   ! -- one thread at a time ------------------------------------------------------------------------
 
-  !> Wait until no other thread holds the latch, and take it.
+  !> Acquire the lock; wait while another thread holds it.
   subroutine lock(self)
     class(coherence_type), intent(inout) :: self
 
-    call close_latch(self%latch)
+    call acquire_lock(self%lock_word)
   end subroutine lock
 
-  !> Give the latch back.
+  !> Release the lock.
   subroutine unlock(self)
     class(coherence_type), intent(inout) :: self
 
-    call open_latch(self%latch)
+    call release_lock(self%lock_word)
   end subroutine unlock
 
-  ! A call of a procedure elsewhere would cost more than it does.
-  include 'latch_procedures.inc'
+  ! Included, because a call of an external procedure would cost more than the lock itself.
+  include 'lock_procedures.inc'
 
-  !> Begin an access at once if that is allowed, and nothing has to be moved, spoilt or waited for.
-  !> Say whether it has begun.
+  !> Begin an access if it is allowed and needs no transfer, no overwriting and no wait. Return
+  !> whether it began.
   function enters(self, space, access)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
     integer(c_int), intent(in) :: access
     logical :: enters
 
-    call close_latch(self%latch)
+    call acquire_lock(self%lock_word)
     enters = btest(self%valid, space) .and. self%writer == nowhere .and. self%queue == 0
     if (access == access_read) then
       if (enters) call add_reader(self, space)
@@ -146,25 +146,25 @@ contains
         self%clean_depth = 0
       end if
     end if
-    call open_latch(self%latch)
+    call release_lock(self%lock_word)
   end function enters
 
-  !> End at once the access in a space that began last, if there is one and there is nothing else to
-  !> do. Say whether it has ended.
+  !> End the last access that began in a space if nothing else has to be done. Return whether it
+  !> ended.
   function leaves(self, space)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
     logical :: leaves
 
-    call close_latch(self%latch)
+    call acquire_lock(self%lock_word)
     leaves = .not. self%of_parts .and. btest(self%valid, space) .and. may_release(self, space)
     if (leaves) call end_access(self, space)
-    call open_latch(self%latch)
+    call release_lock(self%lock_word)
   end function leaves
 
   ! -- questions -----------------------------------------------------------------------------------
 
-  !> Say whether the copy in a space has the current values.
+  !> Return whether the copy in a space is current.
   pure function is_valid(self, space)
     class(coherence_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -173,7 +173,7 @@ contains
     is_valid = btest(self%valid, space)
   end function is_valid
 
-  !> Say whether there are values anywhere.
+  !> Return whether any copy has values.
   pure function is_initialised(self)
     class(coherence_type), intent(in) :: self
     logical :: is_initialised
@@ -181,7 +181,8 @@ contains
     is_initialised = self%valid /= 0
   end function is_initialised
 
-  !> Say whether there are values, but not in `space`: reading there needs a transfer.
+  !> Return whether values exist, but the copy in `space` is not current, so that a read there needs
+  !> a transfer.
   pure function is_stale(self, space)
     class(coherence_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -190,7 +191,7 @@ contains
     is_stale = self%valid /= 0 .and. .not. btest(self%valid, space)
   end function is_stale
 
-  !> Say whether the only current values are those in `space`.
+  !> Return whether `space` has the only current copy.
   pure function is_sole_truth(self, space)
     class(coherence_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -199,7 +200,7 @@ contains
     is_sole_truth = self%valid == ibset(0, space)
   end function is_sole_truth
 
-  !> Say whether an access or an exchange has begun and not ended.
+  !> Return whether an access or an exchange is in progress.
   pure function is_used(self)
     class(coherence_type), intent(in) :: self
     logical :: is_used
@@ -207,7 +208,7 @@ contains
     is_used = self%writer /= nowhere .or. self%exchange /= nowhere .or. self%reading > 0
   end function is_used
 
-  !> Say whether somebody has access, or exchanges, in `space`.
+  !> Return whether an access or an exchange is in progress in `space`.
   pure function is_used_at(self, space)
     class(coherence_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -216,7 +217,7 @@ contains
     is_used_at = self%writer == space .or. self%exchange == space .or. self%readers(space) > 0
   end function is_used_at
 
-  !> Say whether the access in `space` that ends next writes.
+  !> Return whether the next access that ends in `space` is a write.
   pure function is_written(self, space)
     class(coherence_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -225,7 +226,7 @@ contains
     is_written = self%writer == space
   end function is_written
 
-  !> Say whether there is an access that writes.
+  !> Return whether a write access is in progress.
   pure function has_writer(self)
     class(coherence_type), intent(in) :: self
     logical :: has_writer
@@ -233,7 +234,7 @@ contains
     has_writer = self%writer /= nowhere
   end function has_writer
 
-  !> Say whether who writes or exchanges does so with parts.
+  !> Return whether the current write or exchange covers only parts.
   pure function is_of_parts(self)
     class(coherence_type), intent(in) :: self
     logical :: is_of_parts
@@ -241,10 +242,10 @@ contains
     is_of_parts = self%of_parts
   end function is_of_parts
 
-  !> Say whether an access may begin. Reading goes with reading everywhere, and with an exchange
-  !> that is under way; writing only with reading in the same space that began before. An exchange
-  !> of parts of a copy that is stale goes with nobody who would have all of it made current, as
-  !> the host's is on the way from one device to another.
+  !> Return whether an access may begin. Reads are compatible with reads in all spaces and with an
+  !> exchange; a write only with earlier reads in the same space. An exchange of parts of a stale
+  !> copy conflicts with accesses that make this copy current, also as an intermediate copy on the
+  !> host between two devices.
   pure function may_acquire(self, space, access)
     class(coherence_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -261,7 +262,7 @@ contains
     end if
   end function may_acquire
 
-  !> Say whether the values in `space` may be declared new: only those who are there may be at it.
+  !> Return whether the values in `space` may be declared new: nothing may be in use elsewhere.
   pure function may_touch(self, space)
     class(coherence_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -272,7 +273,8 @@ contains
                 .not. self%of_parts .and. self%reading == self%readers(space)
   end function may_touch
 
-  !> Say whether an exchange may begin: it reads, and what it will write is read by nobody.
+  !> Return whether an exchange may begin: it reads the field, and the halo that it will write must
+  !> not be in use.
   pure function may_exchange(self)
     class(coherence_type), intent(in) :: self
     logical :: may_exchange
@@ -280,7 +282,7 @@ contains
     may_exchange = self%writer == nowhere .and. self%exchange == nowhere
   end function may_exchange
 
-  !> Say whether there is an access in `space` that could end.
+  !> Return whether an access is in progress in `space`.
   pure function may_release(self, space)
     class(coherence_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -289,7 +291,7 @@ contains
     may_release = self%writer == space .or. self%readers(space) > 0
   end function may_release
 
-  !> Say whether the exchange under way may write the halo: nobody may be reading.
+  !> Return whether the exchange in progress may write the halo: no read may be in progress.
   pure function may_end_exchange(self)
     class(coherence_type), intent(in) :: self
     logical :: may_end_exchange
@@ -297,7 +299,7 @@ contains
     may_end_exchange = self%reading == 0
   end function may_end_exchange
 
-  !> Say whether an exchange has begun and not ended.
+  !> Return whether an exchange is in progress.
   pure function is_exchanged(self)
     class(coherence_type), intent(in) :: self
     logical :: is_exchanged
@@ -305,7 +307,7 @@ contains
     is_exchanged = self%exchange /= nowhere
   end function is_exchanged
 
-  !> Return the space of the exchange under way.
+  !> Return the space of the exchange in progress.
   pure function get_exchanged_space(self) result(space)
     class(coherence_type), intent(in) :: self
     integer(c_int) :: space
@@ -313,7 +315,7 @@ contains
     space = self%exchange
   end function get_exchanged_space
 
-  !> Return how many read in each space.
+  !> Return the number of readers in each space.
   pure function get_readers(self) result(readers)
     class(coherence_type), intent(in) :: self
     integer :: readers(space_host:last_space)
@@ -321,7 +323,7 @@ contains
     readers = self%readers(:last_space)
   end function get_readers
 
-  !> Return who uses the field, for messages.
+  !> Return a description of the current users for messages.
   pure function describe_users(self) result(text)
     class(coherence_type), intent(in) :: self
     character(:), allocatable :: text
@@ -340,7 +342,7 @@ contains
 
   ! -- what happens --------------------------------------------------------------------------------
 
-  !> Begin an access, to all values or `of_parts`.
+  !> Begin an access to all values, or only to parts (`of_parts`).
   pure subroutine begin_access(self, space, access, of_parts)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -365,7 +367,7 @@ contains
     self%reading = self%reading + 1
   end subroutine add_reader
 
-  !> End the access in `space` that began last.
+  !> End the last access that began in `space`.
   pure subroutine end_access(self, space)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -380,7 +382,7 @@ contains
     end if
   end subroutine end_access
 
-  !> Begin an exchange of the values in `space`, all of which are current, or `of_parts`.
+  !> Begin an exchange in `space`, of all values, which are current, or only of parts (`of_parts`).
   pure subroutine begin_exchange(self, space, depth, of_parts)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -392,15 +394,15 @@ contains
     self%of_parts = of_parts
   end subroutine begin_exchange
 
-  !> Make an exchange of parts one of all values, which are current where it takes place.
+  !> Extend an exchange of parts to all values, which are current in its space.
   pure subroutine widen_exchange(self)
     class(coherence_type), intent(inout) :: self
 
     self%of_parts = .false.
   end subroutine widen_exchange
 
-  !> End the exchange: the halo has been written there and is clean; copies elsewhere lack it,
-  !> unless its parts were copied to them.
+  !> End the exchange: the halo was written and is clean. Other copies become stale, unless the
+  !> received parts were copied to them.
   pure subroutine end_exchange(self)
     class(coherence_type), intent(inout) :: self
 
@@ -411,7 +413,7 @@ contains
     call set_clean(self, self%exchanged_depth)
   end subroutine end_exchange
 
-  !> Note a write to `space` that has ended already.
+  !> Record a completed write in `space`.
   pure subroutine note_touch(self, space)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -420,8 +422,8 @@ contains
     self%version = self%version + 1
   end subroutine note_touch
 
-  !> Note that the values in `space` are new: all other replicas are stale, but for copies that are
-  !> to get the parts which were written.
+  !> Record new values in `space`: all other replicas become stale, except for copies that will
+  !> receive the written parts.
   pure subroutine note_write(self, space)
     type(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -430,7 +432,7 @@ contains
     self%clean_depth = 0
   end subroutine note_write
 
-  !> Note that the current values were copied to `space`.
+  !> Record that the current values were copied to `space`.
   pure subroutine note_copy(self, space)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -438,7 +440,7 @@ contains
     self%valid = ibset(self%valid, space)
   end subroutine note_copy
 
-  !> Note the queue, of the device of a space, that has something to do with the values.
+  !> Record a queue, on the device of a space, with work that uses the values.
   pure subroutine note_queue(self, queue, space)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: queue
@@ -448,7 +450,7 @@ contains
     self%queue_space = space
   end subroutine note_queue
 
-  !> Note that no queue has anything to do with the values.
+  !> Record that no queue uses the values.
   pure subroutine forget_queue(self)
     class(coherence_type), intent(inout) :: self
 
@@ -456,7 +458,7 @@ contains
     self%queue_space = nowhere
   end subroutine forget_queue
 
-  !> Return the queue that may have something to do with the values, 0 for none.
+  !> Return the queue that may use the values, 0 for none.
   pure function get_queue(self) result(queue)
     class(coherence_type), intent(in) :: self
     integer(c_int) :: queue
@@ -464,7 +466,7 @@ contains
     queue = self%queue
   end function get_queue
 
-  !> Return the space whose device has that queue.
+  !> Return the space of the device of that queue.
   pure function get_queue_space(self) result(space)
     class(coherence_type), intent(in) :: self
     integer(c_int) :: space
@@ -472,7 +474,7 @@ contains
     space = self%queue_space
   end function get_queue_space
 
-  !> Note that the copy in `space` is gone.
+  !> Record that the copy in `space` was freed.
   pure subroutine forget(self, space)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -480,14 +482,14 @@ contains
     self%valid = ibclr(self%valid, space)
   end subroutine forget
 
-  !> Note that no copy is current.
+  !> Record that no copy is current.
   pure subroutine forget_all(self)
     class(coherence_type), intent(inout) :: self
 
     self%valid = 0
   end subroutine forget_all
 
-  !> Return a space whose copy is current, the host if that is one of them; there is one.
+  !> Return a space with a current copy, which must exist; the host if it is one of them.
   pure function get_source(self) result(space)
     class(coherence_type), intent(in) :: self
     integer(c_int) :: space
@@ -495,7 +497,7 @@ contains
     space = trailz(self%valid)
   end function get_source
 
-  !> Return how many writes have ended: a write access, a touch and an exchange each are one.
+  !> Return the number of completed writes: write accesses, touches and exchanges.
   pure function get_version(self) result(version)
     class(coherence_type), intent(in) :: self
     integer(c_int64_t) :: version
@@ -503,7 +505,7 @@ contains
     version = self%version
   end function get_version
 
-  !> Return the depth to which the halo is clean.
+  !> Return the depth up to which the halo is clean.
   pure function get_clean_depth(self) result(depth)
     class(coherence_type), intent(in) :: self
     integer(c_int) :: depth
@@ -519,7 +521,7 @@ contains
     depth = self%halo_depth
   end function get_halo_depth
 
-  !> Note how deep the halo is.
+  !> Set the halo depth.
   pure subroutine set_halo_depth(self, depth)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: depth
@@ -528,7 +530,7 @@ contains
     self%clean_depth = min(self%clean_depth, depth)
   end subroutine set_halo_depth
 
-  !> Say whether the halo is stale at one depth.
+  !> Return whether the halo is dirty at a depth.
   pure function is_dirty(self, depth)
     class(coherence_type), intent(in) :: self
     integer(c_int), intent(in) :: depth
@@ -537,14 +539,14 @@ contains
     is_dirty = depth > self%clean_depth
   end function is_dirty
 
-  !> Note that the halo is stale at every depth.
+  !> Mark the halo dirty at all depths.
   pure subroutine set_dirty(self)
     class(coherence_type), intent(inout) :: self
 
     self%clean_depth = 0
   end subroutine set_dirty
 
-  !> Note that the halo is current up to a depth; what is beyond stays as it is.
+  !> Mark the halo clean up to a depth; greater depths keep their state.
   pure subroutine set_clean(self, depth)
     class(coherence_type), intent(inout) :: self
     integer(c_int), intent(in) :: depth

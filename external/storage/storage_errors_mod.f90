@@ -1,7 +1,7 @@
-!> Owns the one door through which every error of the library leaves.
+!> Central error reporting of the library.
 !>
-!> Whoever passes `status` gets a code there, `no_error` if all is well, and may ask for the
-!> sentence, of which each thread has its own; for all others the program stops.
+!> A caller that passes `status` gets a code there, `no_error` for success, and can request the
+!> message, which is stored per thread. Without `status`, the program stops.
 module storage_errors_mod
 
   use, intrinsic :: iso_c_binding, only: c_int
@@ -17,7 +17,8 @@ module storage_errors_mod
 
 contains
 
-  !> Report an error: set `status` to `code` if it is there, else stop the program with `sentence`.
+  !> Report an error: set `status` to `code` if it is present, otherwise stop the program with
+  !> `sentence`.
   subroutine report_error(code, sentence, status)
     integer(c_int), intent(in) :: code
     character(*), intent(in) :: sentence
@@ -32,7 +33,7 @@ contains
     end if
   end subroutine report_error
 
-  !> Return the sentence of the last error that somebody asked a status for; empty if none was.
+  !> Return the message of the last error that was reported through a status; empty without one.
   function last_error() result(sentence)
     character(:), allocatable :: sentence
 

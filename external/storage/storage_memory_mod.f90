@@ -1,4 +1,4 @@
-!> Owns bytes of the host: taking, giving back, copying and spoiling them.
+!> Host memory: allocation, deallocation, copies, and overwriting of stale values.
 module storage_memory_mod
 
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int8_t, c_int64_t, c_intptr_t, c_null_ptr, &
@@ -12,8 +12,8 @@ module storage_memory_mod
 
   integer(c_size_t), parameter :: alignment = 64, word_size = 8
 
-  !> A word that is not a number as one real of 64 bits and as two of 32, and a byte for the rest;
-  !> the storage runtime in Python has the same.
+  !> A word that is NaN both as one 64-bit real and as two 32-bit reals, and a byte for the
+  !> remainder; the storage runtime in Python uses the same ones.
   integer(c_int64_t), parameter :: spoilt_word = int(z'7FF4A5A57FB4A5A5', c_int64_t)
   integer(c_int8_t), parameter :: spoilt_byte = -91_c_int8_t
 
@@ -39,7 +39,7 @@ module storage_memory_mod
 
 contains
 
-  !> Return bytes of the host, aligned for vectors; null if there are none left.
+  !> Return the address of new host memory, aligned for vector instructions; null if none is left.
   function take_memory(bytes) result(address)
     integer(c_size_t), intent(in) :: bytes
     type(c_ptr) :: address
@@ -48,7 +48,7 @@ contains
                                        * alignment)
   end function take_memory
 
-  !> Give bytes back that were taken.
+  !> Free host memory.
   subroutine give_memory(address)
     type(c_ptr), intent(inout) :: address
 
@@ -56,7 +56,7 @@ contains
     address = c_null_ptr
   end subroutine give_memory
 
-  !> Copy bytes from one address to another; the two do not overlap.
+  !> Copy bytes from one address to another; the two regions must not overlap.
   subroutine copy_memory(target_address, source_address, bytes)
     type(c_ptr), intent(in) :: target_address
     type(c_ptr), intent(in) :: source_address
@@ -67,7 +67,7 @@ contains
     same = memcpy(target_address, source_address, bytes)
   end subroutine copy_memory
 
-  !> Copy strips from one field to another, which lies elsewhere.
+  !> Copy strips from one copy of a field to another one in different memory.
   subroutine copy_strips(target_address, source_address, strips)
     type(c_ptr), intent(in) :: target_address
     type(c_ptr), intent(in) :: source_address
@@ -86,7 +86,7 @@ contains
     end do
   end subroutine copy_strips
 
-  !> Return the address of a row of a strip, rows and planes counted from 0.
+  !> Return the address of a row of a strip; rows and planes are counted from 0.
   pure function address_in(address, strip, row, plane) result(there)
     type(c_ptr), intent(in) :: address
     type(strip_type), intent(in) :: strip
@@ -97,7 +97,7 @@ contains
                      row * strip%row_step + plane * strip%plane_step, there)
   end function address_in
 
-  !> Overwrite bytes with what no program mistakes for values.
+  !> Overwrite bytes with a pattern that no program mistakes for values.
   subroutine spoil_memory(address, bytes)
     type(c_ptr), intent(in) :: address
     integer(c_size_t), intent(in) :: bytes

@@ -1,5 +1,5 @@
-!> Owns parts of a field: boxes of elements, as users give them, and strips of bytes, which is how
-!> they lie in memory.
+!> Parts of a field: boxes of elements, as users specify them, and strips of bytes, their form in
+!> memory.
 module storage_parts_mod
 
   use, intrinsic :: iso_c_binding, only: c_bool, c_int64_t, c_size_t
@@ -9,16 +9,15 @@ module storage_parts_mod
 
   public :: strips_of, strips_beside, strip_bytes, is_within, boxes_around
 
-  !> The elements from `first` to `last` in each dimension, both included, counted from 1. What is
-  !> behind the dimensions of a field is of no account. A box whose last index is below its first is
-  !> empty.
+  !> Elements from `first` to `last` (inclusive, counted from 1) in each dimension. Entries beyond
+  !> the dimensions of the field are ignored. A box with a last index below its first is empty.
   type, bind(c), public :: box_type
     integer(c_int64_t) :: first(3) = 1
     integer(c_int64_t) :: last(3) = 1
   end type box_type
 
-  !> Rows of bytes at equal distances, in planes at equal distances; `start` is the distance of the
-  !> first from the beginning of the field.
+  !> Rows of bytes at equal distances, in planes at equal distances; `start` is the offset of the
+  !> first row in the field.
   type, public :: strip_type
     integer(c_size_t) :: start = 0
     integer(c_size_t) :: row_bytes = 0
@@ -32,7 +31,7 @@ module storage_parts_mod
 
 contains
 
-  !> Return boxes as strips, of a field with these extents and so many bytes in an element.
+  !> Return boxes as strips, for a field with these extents and this element size.
   pure function strips_of(boxes, extents, element_bytes) result(strips)
     type(box_type), intent(in) :: boxes(:)
     integer(c_int64_t), intent(in) :: extents(:)
@@ -46,7 +45,7 @@ contains
     end do
   end function strips_of
 
-  !> Return a box as a strip; rows without gaps between them are one.
+  !> Return a box as a strip; rows without gaps between them are combined.
   pure function strip_of(box, extents, element_bytes) result(strip)
     type(box_type), intent(in) :: box
     integer(c_int64_t), intent(in) :: extents(:)
@@ -77,7 +76,8 @@ contains
     end if
   end function strip_of
 
-  !> Return all that is not in strips, of a field of so many bytes; elements consist of whole words.
+  !> Return the complement of strips in a field of this number of bytes; elements consist of whole
+  !> words.
   function strips_beside(strips, bytes) result(beside)
     type(strip_type), intent(in) :: strips(:)
     integer(c_size_t), intent(in) :: bytes
@@ -113,7 +113,7 @@ contains
     end do
   end function strips_beside
 
-  !> Note the words of a strip.
+  !> Mark the words of a strip.
   pure subroutine note_words(is_in, strip)
     logical(c_bool), intent(inout) :: is_in(0:)
     type(strip_type), intent(in) :: strip
@@ -136,7 +136,7 @@ contains
     bytes = sum(strips%row_bytes * strips%rows * strips%planes)
   end function strip_bytes
 
-  !> Say whether a box is empty, or within a field with these extents.
+  !> Return whether a box is empty or lies within a field with these extents.
   pure elemental function is_in(first, last, extent)
     integer(c_int64_t), intent(in) :: first
     integer(c_int64_t), intent(in) :: last
@@ -146,7 +146,7 @@ contains
     is_in = first >= 1 .and. last <= extent
   end function is_in
 
-  !> Say whether all boxes that are not empty are within a field with these extents.
+  !> Return whether all non-empty boxes lie within a field with these extents.
   pure function is_within(boxes, extents)
     type(box_type), intent(in) :: boxes(:)
     integer(c_int64_t), intent(in) :: extents(:)
@@ -163,8 +163,8 @@ contains
     end do
   end function is_within
 
-  !> Return all of a field of two dimensions that lies around an inner part of it, which may be
-  !> empty: the first and the last of it in each dimension.
+  !> Return the complement of the inner part of a two-dimensional field, which may be empty; it is
+  !> given by its first and last index in each dimension.
   pure function boxes_around(inner, extents) result(boxes)
     integer(c_int64_t), intent(in) :: inner(4)
     integer(c_int64_t), intent(in) :: extents(2)

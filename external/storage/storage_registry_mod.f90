@@ -1,13 +1,14 @@
-!> Owns what fields and readers of tables enter in the table of arrays: found by the address of
-!> an array, made at first sight of it.
+!> Registry: fields and readers of tables enter arrays in the table of arrays. An array is found by
+!> its address, and gets a storage at its first use.
 !>
-!> Owners have arrays that are copied, reallocated and freed without a word, so that an address may
-!> mean another array later. Each owner has a stamp, drawn when it is made: what is found by an
-!> address belongs to the array only if the stamp is the owner's, or nobody's. Who assigns one owner
-!> to another has written its array, and has to say so as for all that is written without an access.
+!> Owners can copy, reallocate and free arrays without notice, so that an address can mean another
+!> array later. Therefore each owner has a stamp, drawn at its creation: an entry at an address
+!> belongs to the array only if its stamp is the owner's, or if it has no owner. An assignment of
+!> one owner to another writes an array without an access, and must be reported as every such write.
 !>
-!> Threads may share tables, which have no owner: each use is counted, and what is forgotten
-!> meanwhile goes when the last one ends. Who has a stamp frees its array alone.
+!> Threads can share tables, which have no owner: uses are counted, and a table that is removed
+!> during a use is freed when the last use ends. Only the thread that uses it frees an array with a
+!> stamp.
 module storage_registry_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_loc, c_ptr
@@ -18,7 +19,7 @@ module storage_registry_mod
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: array_name_type, element_bytes, field_storage_type
   use storage_errors_mod, only: report_error
-  use storage_words_mod, only: element_int32, element_real64, error_no_access
+  use storage_constants_mod, only: element_int32, element_real64, error_no_access
   use wrapped_array_mod, only: of_nobody, of_readers, of_stamped_field, stays, wrapped_array_type
 
   implicit none
@@ -28,18 +29,19 @@ module storage_registry_mod
   public :: new_stamp, registered_array, known_array, forget_storage, fetch_constant
   public :: begin_table, end_table, forget_address, forget_tables
 
-  !> The storage of an array that nobody changes: made at first sight, its values on the host.
+  !> Get the storage of an array that is never changed; it is created at the first use, with values
+  !> on the host.
   interface fetch_constant
     module procedure constant_real64, constant_int32
   end interface fetch_constant
 
-  character(*), parameter :: is_used = 'An array is freed while it is used: release it before.'
+  character(*), parameter :: is_used = 'An array in use is freed: release it before.'
   integer(c_int64_t), save :: last_stamp = 0
 
 contains
 
-  !> Return a number that no owner has. What is known of the memory of its `values`, which it has
-  !> allocated just now, is gone.
+  !> Return a stamp that no other owner has. Entries in the memory of its `values`, which were just
+  !> allocated, are removed.
   function new_stamp(values) result(stamp)
     real(real64), target, contiguous, optional, intent(in) :: values(:, :)
     integer(c_int64_t) :: stamp
@@ -54,11 +56,11 @@ contains
     call unlock_table()
   end function new_stamp
 
-  !> Return the array `values` of an owner with its storage. One that nobody has asked for yet has
-  !> its values on the host, and a halo that is clean to `clean_depth`. If somebody has written it
-  !> who does not know the owner, its halo is dirty.
+  !> Return the array `values` of an owner and its storage. A new storage has its values on the
+  !> host, and a halo that is clean up to `clean_depth`. If the array was written without knowledge
+  !> of the owner, its halo is dirty.
   !>
-  !> Stops with 200 if only a device has the values of a part of it that somebody has asked for.
+  !> Stops with 200 if only a device has the values of an overlapping array.
   function registered_array(values, stamp, halo_depth, clean_depth) result(array)
     real(real64), pointer, contiguous, intent(in) :: values(:, :)
     integer(c_int64_t), intent(in) :: stamp
@@ -83,9 +85,9 @@ contains
     call unlock_table()
   end function registered_array
 
-  !> Return the array `values` of an owner with its storage, null if nobody has asked for that.
+  !> Return the array `values` of an owner and its storage, null if it has none.
   !>
-  !> Stops with 200 if only a device has the values of a part of it that somebody has asked for.
+  !> Stops with 200 if only a device has the values of an overlapping array.
   function known_array(values, stamp) result(array)
     real(real64), pointer, contiguous, intent(in) :: values(:, :)
     integer(c_int64_t), intent(in) :: stamp
@@ -99,9 +101,9 @@ contains
     call unlock_table()
   end function known_array
 
-  !> Give up the storage of the array `values`, if there is one, before the array is freed.
+  !> End the storage of the array `values`, if it has one, before the array is freed.
   !>
-  !> Stops with 201 if somebody uses it.
+  !> Stops with 201 if it is in use.
   subroutine forget_storage(values)
     real(real64), pointer, contiguous, intent(in) :: values(:, :)
 
@@ -113,8 +115,8 @@ contains
     call unlock_table()
   end subroutine forget_storage
 
-  !> Give up the storage of the table at an address, if there is one: at once, or when the last
-  !> thread that uses it has ended; `unless_told` the program tells when it frees arrays.
+  !> End the storage of the table at an address, if it has one: immediately, or after its last use.
+  !> With `unless_told`, only if the program does not report when it frees arrays.
   subroutine forget_address(address, unless_told)
     type(c_ptr), intent(in) :: address
     logical, optional, intent(in) :: unless_told
@@ -133,7 +135,7 @@ contains
     call unlock_table()
   end subroutine forget_address
 
-  !> Give up the storages of all tables: before what has their arrays is freed.
+  !> End the storages of all tables, before the arrays of the tables are freed.
   subroutine forget_tables()
     type(wrapped_array_type), pointer :: array
     integer :: place
@@ -153,11 +155,11 @@ contains
     call unlock_table()
   end subroutine forget_tables
 
-  !> Return the storage of an array that is only read and has no owner with a stamp: its type and
-  !> size stand for one. It stays until `end_table`, which each use has to call.
+  !> Return the storage of an array that is only read and has no owner with a stamp; its type and
+  !> size serve as the stamp. It exists until `end_table`, which must be called once for each use.
   !>
-  !> Stops with 201 while another table at the address is used, with 200 if a device has values of
-  !> an array that somebody has changed since, or that another one has the place of.
+  !> Stops with 201 while another table at the address is in use, with 200 if a device has values of
+  !> an array that was changed or replaced since.
   function begin_table(address, element, count) result(storage)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -176,7 +178,7 @@ contains
 
   !> End a use of a table in a space.
   !>
-  !> Stops with 206 if nobody uses it.
+  !> Stops with 206 without a use.
   subroutine end_table(address, element, count, space)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -238,7 +240,7 @@ contains
                        options)
   end function new_field
 
-  !> Return the storage of an array of an owner that is only read.
+  !> Return the storage of an owner's array that is only read.
   function constant(address, element, extents, stamp) result(storage)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -254,15 +256,15 @@ contains
     call unlock_table()
   end function constant
 
-  !> Stop with 206: nobody uses a table.
+  !> Stop with 206 for a table that is not in use.
   subroutine stop_as_released(name)
     type(array_name_type), intent(in) :: name
 
     call report_error(error_no_access, '"' // name%text() // &
-                      '" is released, but nobody acquired it.')
+                      '" was released, but not acquired.')
   end subroutine stop_as_released
 
-  !> Return what stands for the owner of a table, which no owner has.
+  !> Return a stamp for a table, distinct from the stamps of owners.
   pure function stamp_of_table(element, count) result(stamp)
     integer(c_int), intent(in) :: element
     integer(c_int64_t), intent(in) :: count
@@ -271,8 +273,8 @@ contains
     stamp = -(8 * count + element)
   end function stamp_of_table
 
-  !> Return what is known of an array that is only read, of which messages name the `kind`. What
-  !> others have made of it gives way, if the host has its values; who had another stamp has ended.
+  !> Return the entry of an array that is only read; messages use `kind`. Entries of others at the
+  !> address are replaced if the host has their values; an owner with another stamp has ended.
   function read_only(address, element, extents, stamp, kind) result(array)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -289,7 +291,7 @@ contains
     array%stamp = stamp
   end function read_only
 
-  !> Return a new array that is only read, which others give way to.
+  !> Return a new array that is only read and that later arrays can replace.
   function new_reader(address, element, extents, kind) result(array)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -311,8 +313,8 @@ contains
     array => new_array(address, element, extents, of_readers, options)
   end function new_reader
 
-  !> Return the array at an address that has a stamp, or nobody's that has this type and these
-  !> extents; null if there is none.
+  !> Return the array at an address with a stamp, or without an owner if type and extents agree;
+  !> null if there is none.
   function found(address, element, extents, stamp) result(array)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element

@@ -1,5 +1,5 @@
-!> Owns the memory of one field on the host and on devices, and the moving of bytes between them; it
-!> does not know which of them are current.
+!> Memory of one field on the host and on devices, and transfers between them; this module does not
+!> know which copies are current.
 module storage_replicas_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr, c_size_t
@@ -9,13 +9,13 @@ module storage_replicas_mod
                                 is_on_device, kernel_address, show_on_device, spoil
   use storage_memory_mod, only: give_memory, take_memory
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: first_device_space, last_space, space_beyond, space_host
+  use storage_constants_mod, only: first_device_space, last_space, space_beyond, space_host
 
   implicit none
   private
 
-  !> The bytes on one device, if they were needed there. Directives find them, but for memory of the
-  !> library's own that it can hide.
+  !> The copy on one device, if there is one. Directives find it, except for memory of the library
+  !> that can be hidden.
   type :: device_copy_type
     type(c_ptr) :: address = c_null_ptr
     logical :: is_there = .false.
@@ -24,7 +24,7 @@ module storage_replicas_mod
     logical :: is_hidden = .false.
   end type device_copy_type
 
-  !> The bytes on the host, and on devices; `copies` says on how many.
+  !> The bytes on the host and on devices; `copies` counts the devices with a copy.
   type, public :: replicas_type
     private
     type(c_ptr) :: host = c_null_ptr
@@ -56,8 +56,9 @@ module storage_replicas_mod
 
 contains
 
-  !> Take memory on the host for so many bytes, or use what is at `host` unless that is null; that
-  !> may be spoilt if somebody `spoils` it. Say whether there is memory.
+  !> Allocate host memory for this number of bytes, or use the memory at `host` unless that is null;
+  !> with `spoils`, that memory may be overwritten when it is stale. Return whether memory is
+  !> available.
   function set_up(self, bytes, host, spoils) result(is_there)
     class(replicas_type), intent(inout) :: self
     integer(c_size_t), intent(in) :: bytes
@@ -74,7 +75,7 @@ contains
     if (is_there .and. self%owns_host) call self%spoil_at(space_host)
   end function set_up
 
-  !> Take memory in a space if it has none yet. Say whether there is memory.
+  !> Allocate memory in a space if it has none. Return whether memory is available.
   function allocate_at(self, space) result(is_there)
     class(replicas_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -94,7 +95,7 @@ contains
     self%copies = self%copies + 1
   end function allocate_at
 
-  !> Use memory of a device that is there already; it is never freed.
+  !> Use existing memory of a device; it is never freed.
   subroutine attach_device(self, space, address)
     class(replicas_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -107,7 +108,7 @@ contains
     self%copies = self%copies + 1
   end subroutine attach_device
 
-  !> Give up the memory on a device, or leave it to its owner; do nothing if there is none.
+  !> Free the memory on a device, or detach it from its owner; does nothing without memory.
   subroutine free_device(self, space)
     class(replicas_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -128,7 +129,7 @@ contains
     self%copies = self%copies - 1
   end subroutine free_device
 
-  !> Give up all memory, that of devices first.
+  !> Free all memory, first on devices.
   subroutine free_all(self)
     class(replicas_type), intent(inout) :: self
 
@@ -141,7 +142,7 @@ contains
     self%host = c_null_ptr
   end subroutine free_all
 
-  !> Let directives find all copies again.
+  !> Make all copies visible to directives again.
   subroutine show(self)
     class(replicas_type), intent(inout) :: self
 
@@ -155,7 +156,7 @@ contains
     end do
   end subroutine show
 
-  !> Let no directive find a copy, until `show`: nothing is moved meanwhile.
+  !> Hide all copies from directives until `show`; nothing may be transferred meanwhile.
   subroutine hide(self)
     class(replicas_type), intent(inout) :: self
 
@@ -169,8 +170,8 @@ contains
     end do
   end subroutine hide
 
-  !> Say whether directives find a copy at `home`, a device, or where one is hidden, that is none
-  !> of these.
+  !> Return whether directives find a copy on the device `home`, or in place of a hidden one, that
+  !> does not belong to this storage.
   function is_kept_by_others(self, home)
     class(replicas_type), intent(in) :: self
     integer(c_int), intent(in) :: home
@@ -188,8 +189,8 @@ contains
     end do
   end function is_kept_by_others
 
-  !> Copy the bytes from one space to another, of which one is the host; with a queue, nobody waits
-  !> for it.
+  !> Copy all bytes from one space to another; one of them is the host. With a queue, the copy is
+  !> asynchronous.
   subroutine move(self, from, to, queue)
     class(replicas_type), intent(in) :: self
     integer(c_int), intent(in) :: from
@@ -203,7 +204,7 @@ contains
     end if
   end subroutine move
 
-  !> Copy strips of the bytes from one space to another, of which one is the host.
+  !> Copy strips of the bytes from one space to another; one of them is the host.
   subroutine move_strips(self, from, to, strips)
     class(replicas_type), intent(in) :: self
     integer(c_int), intent(in) :: from
@@ -217,7 +218,7 @@ contains
     end if
   end subroutine move_strips
 
-  !> Spoil the bytes in a space if the build does so, unless they belong to somebody else.
+  !> Overwrite the bytes in a space if this build does so, unless the memory belongs to others.
   subroutine spoil_at(self, space)
     class(replicas_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -237,7 +238,7 @@ contains
     bytes = self%bytes
   end function get_bytes
 
-  !> Say whether there is memory on some device.
+  !> Return whether a device has memory for a copy.
   pure function is_on_a_device(self)
     class(replicas_type), intent(in) :: self
     logical :: is_on_a_device
@@ -245,7 +246,7 @@ contains
     is_on_a_device = self%copies > 0
   end function is_on_a_device
 
-  !> Say whether there is memory on some device that is not the host's.
+  !> Return whether a device has memory for a copy that is distinct from the host's memory.
   pure function is_elsewhere(self)
     class(replicas_type), intent(in) :: self
     logical :: is_elsewhere
@@ -261,7 +262,7 @@ contains
     end do
   end function is_elsewhere
 
-  !> Say whether there is memory in a space.
+  !> Return whether a space has memory for a copy.
   pure function is_at(self, space)
     class(replicas_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -271,7 +272,7 @@ contains
     if (.not. is_at) is_at = self%on(space)%is_there
   end function is_at
 
-  !> Say whether there is memory on a device that belongs to somebody else.
+  !> Return whether a device has memory for a copy that belongs to others.
   pure function is_attached(self, space)
     class(replicas_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -282,7 +283,7 @@ contains
     is_attached = self%on(space)%is_there .and. .not. self%on(space)%is_owned
   end function is_attached
 
-  !> Return the address in a space as it is known there; null where there is no memory.
+  !> Return the address in a space as that space uses it; null without memory.
   pure function get_address(self, space) result(address)
     class(replicas_type), intent(in) :: self
     integer(c_int), intent(in) :: space
@@ -292,7 +293,7 @@ contains
     if (space /= space_host .and. self%bytes > 0) address = self%on(space)%address
   end function get_address
 
-  !> Return the address that code for a space works on.
+  !> Return the address that kernels of a space use.
   pure function get_kernel_address(self, space) result(address)
     class(replicas_type), intent(in) :: self
     integer(c_int), intent(in) :: space

@@ -1,5 +1,5 @@
-!> Owns the state of one field as a whole: its copies, which of them are current, and what it cost.
-!> Here values move, because of what happens; whether it may happen has been asked before.
+!> State of one field: its copies, which of them are current, and the statistics. Procedures here
+!> execute transfers; the caller has checked that they are allowed.
 module storage_state_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_size_t
@@ -9,14 +9,14 @@ module storage_state_mod
   use storage_replicas_mod, only: replicas_type
   use storage_statistics_mod, only: count_avoided, count_exchange, count_transfer, &
                                     storage_statistics_type
-  use storage_words_mod, only: access_read, access_write, first_device_space, last_space, &
+  use storage_constants_mod, only: access_read, access_write, first_device_space, last_space, &
                                space_device, space_host
 
   implicit none
   private
 
-  !> The copies of a field and their state. `parts` are those that who writes or exchanges is going
-  !> to leave behind.
+  !> Copies of a field and their state. `parts` are those that the current write or exchange will
+  !> change.
   type, public :: storage_state_type
     type(coherence_type) :: coherence
     type(replicas_type) :: replicas
@@ -35,7 +35,7 @@ module storage_state_mod
 
 contains
 
-  !> Begin an access at `home`, to all values or to strips: what is read is current there.
+  !> Begin an access at `home` to all values or to strips; what is read becomes current there.
   subroutine begin_access(self, home, access, strips, queue)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
@@ -55,7 +55,7 @@ contains
     call self%coherence%begin_access(home, access, present(strips))
   end subroutine begin_access
 
-  !> End the access at `home` that began last; a queue may go on using the values.
+  !> End the last access that began at `home`; work in a queue may still use the values.
   subroutine end_access(self, home, queue)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
@@ -69,7 +69,7 @@ contains
     call spoil_unused(self, home)
   end subroutine end_access
 
-  !> Note that all values at `home` are new.
+  !> Record that all values at `home` are new.
   subroutine note_touch(self, home)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
@@ -80,7 +80,7 @@ contains
     call self%coherence%note_touch(home)
   end subroutine note_touch
 
-  !> Begin an exchange at `home`, of all values or with strips: what will be sent is current there.
+  !> Begin an exchange at `home` of all values or of strips; what is sent becomes current there.
   subroutine begin_exchange(self, home, depth, sent, received)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
@@ -94,8 +94,7 @@ contains
     call self%coherence%begin_exchange(home, depth, present(received))
   end subroutine begin_exchange
 
-  !> Extend an exchange of strips by others, or to all values: what will be sent is current where it
-  !> takes place.
+  !> Add strips, or all values, to an exchange of strips; what is sent becomes current in its space.
   subroutine widen_exchange(self, sent, received)
     class(storage_state_type), intent(inout) :: self
     type(strip_type), optional, intent(in) :: sent(:)
@@ -110,7 +109,8 @@ contains
     end if
   end subroutine widen_exchange
 
-  !> Make current, where parts of a stale copy are exchanged, all that is not going to be received.
+  !> If parts of a stale copy are exchanged, make everything else current except for what is
+  !> received.
   subroutine complete_exchange(self)
     class(storage_state_type), intent(inout) :: self
 
@@ -122,7 +122,7 @@ contains
     call self%coherence%note_copy(home)
   end subroutine complete_exchange
 
-  !> End the exchange: the halo has been received.
+  !> End the exchange: the halo was received.
   subroutine end_exchange(self, messages, bytes)
     class(storage_state_type), intent(inout) :: self
     integer(c_int64_t), intent(in) :: messages
@@ -142,8 +142,7 @@ contains
     call count_exchange(self%done, messages, bytes)
   end subroutine end_exchange
 
-  !> Wait for the queue that has something to do with the values, unless it is this one, of the
-  !> device at `home` if that is one.
+  !> Wait for the queue that uses the values, unless it is `queue` on the device at `home`.
   subroutine wait_unless(self, queue, home)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), optional, intent(in) :: queue
@@ -161,9 +160,9 @@ contains
     call self%coherence%forget_queue()
   end subroutine wait_unless
 
-  !> Note that a queue may go on using the values at `home`, once another one that was noted has
-  !> ended what it was given to do. On the host that is the one which brought them, if there is one,
-  !> else one of the device that this thread uses.
+  !> Record that a queue may use the values at `home`, after the work of an earlier recorded queue.
+  !> On the host, this is the queue of the transfer to it, if there is one, otherwise a queue of the
+  !> current device of this thread.
   subroutine note_queue(self, home, queue)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
@@ -177,7 +176,7 @@ contains
     end if
   end subroutine note_queue
 
-  !> Make the copy at `home`, which has memory, current if it is read, or strips of it.
+  !> Make the copy at `home`, which has memory, or strips of it, current if it is read.
   subroutine make_current(self, home, access, strips, queue)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
@@ -196,9 +195,9 @@ contains
     end if
   end subroutine make_current
 
-  !> Make all of a stale copy current. What comes from another device passes through the host, which
-  !> has it then, too. A queue is one of the device that gets the values, for the host one of the
-  !> device in use: what comes from another one is waited for.
+  !> Make a stale copy current. Values from another device pass through the host, whose copy becomes
+  !> current, too. A queue belongs to the device that gets the values, for the host to the current
+  !> device; queues of other devices are waited for.
   subroutine make_all_current(self, home, queue)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
@@ -220,8 +219,7 @@ contains
     end if
   end subroutine make_all_current
 
-  !> Copy all values from a space where they are current to one where they are stale, of which one
-  !> is the host.
+  !> Copy all values from a current copy to a stale one; one of the spaces is the host.
   subroutine copy_all(self, from, to, queue)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: from
@@ -236,8 +234,8 @@ contains
     call self%coherence%note_copy(to)
   end subroutine copy_all
 
-  !> Copy the parts that were written at `home` to all other copies that are to stay current. Where
-  !> there are no values but those parts, nothing has them.
+  !> Copy the parts that were written at `home` to all other copies that stay current. If only these
+  !> parts have values, there are no such copies.
   subroutine pass_parts(self, home)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: home
@@ -252,8 +250,8 @@ contains
     deallocate (self%parts)
   end subroutine pass_parts
 
-  !> Copy strips from one space to another; empty ones are no transfer. From one device to another
-  !> they pass through the host, whose copy stays as stale as it is.
+  !> Copy strips from one space to another; empty ones need no transfer. From device to device they
+  !> pass through the host, whose copy keeps its state.
   subroutine move_strips(self, from, to, strips)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: from
@@ -272,7 +270,7 @@ contains
     end if
   end subroutine move_strips
 
-  !> Copy strips from one space to another, of which one is the host.
+  !> Copy strips from one space to another; one of them is the host.
   subroutine copy_strips(self, from, to, strips)
     class(storage_state_type), intent(inout) :: self
     integer(c_int), intent(in) :: from
@@ -283,7 +281,7 @@ contains
     call count_transfer(self%done, to, strip_bytes(strips))
   end subroutine copy_strips
 
-  !> Spoil the copies that a write at `home` makes stale, if they were current until now.
+  !> Overwrite the copies that a write at `home` makes stale.
   subroutine spoil_stale(self, home)
     class(storage_state_type), intent(in) :: self
     integer(c_int), intent(in) :: home
@@ -295,7 +293,7 @@ contains
     end do
   end subroutine spoil_stale
 
-  !> Spoil a stale copy again, of which parts were used.
+  !> Overwrite a stale copy again after parts of it were used.
   subroutine spoil_unused(self, home)
     class(storage_state_type), intent(in) :: self
     integer(c_int), intent(in) :: home

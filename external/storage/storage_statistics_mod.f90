@@ -1,9 +1,9 @@
-!> Owns the counting of what coherence costs: transfers and halo exchanges.
+!> Statistics of coherence: transfers and halo exchanges.
 module storage_statistics_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_size_t
   use, intrinsic :: iso_fortran_env, only: output_unit
-  use storage_words_mod, only: space_host
+  use storage_constants_mod, only: space_host
 
   implicit none
   private
@@ -12,8 +12,8 @@ module storage_statistics_mod
   public :: get_total_statistics, reset_total_statistics
   public :: print_statistics, set_quiet
 
-  !> Sums over what was done. A transfer is avoided where a field has memory on both sides, and an
-  !> access needs no copy because the values are there, or are to be overwritten.
+  !> Totals. A transfer is avoided if the field has memory on both sides and an access needs no
+  !> copy, because the values are current or will be overwritten.
   type, bind(c), public :: storage_statistics_type
     integer(c_int64_t) :: to_device = 0
     integer(c_int64_t) :: to_device_bytes = 0
@@ -25,23 +25,23 @@ module storage_statistics_mod
     integer(c_int64_t) :: message_bytes = 0
   end type storage_statistics_type
 
-  !> The sums over all fields, those that are gone included.
+  !> Totals of all fields, including those that have ended.
   type(storage_statistics_type), save :: total
-  integer(c_int), save :: latch = 0
+  integer(c_int), save :: lock_word = 0
   logical, save :: is_quiet = .false.
 
 contains
 
-  !> Count one transfer to `space`, for a field and for all.
+  !> Count one transfer to `space`, for a field and in the totals.
   subroutine count_transfer(done, space, bytes)
     type(storage_statistics_type), intent(inout) :: done
     integer(c_int), intent(in) :: space
     integer(c_size_t), intent(in) :: bytes
 
     call add_transfer(done, space, bytes)
-    call close_latch(latch)
+    call acquire_lock(lock_word)
     call add_transfer(total, space, bytes)
-    call open_latch(latch)
+    call release_lock(lock_word)
   end subroutine count_transfer
 
   !> Count one transfer that was not needed.
@@ -61,24 +61,25 @@ contains
     integer(c_int64_t), intent(in) :: bytes
 
     call add_exchange(done, messages, bytes)
-    call close_latch(latch)
+    call acquire_lock(lock_word)
     call add_exchange(total, messages, bytes)
-    call open_latch(latch)
+    call release_lock(lock_word)
   end subroutine count_exchange
 
-  !> Return the sums over all fields since the program began or the count was reset.
+  !> Return the totals of all fields since the start or the last reset.
   function get_total_statistics() result(statistics)
     type(storage_statistics_type) :: statistics
 
     statistics = total
   end function get_total_statistics
 
-  !> Start the sums over all fields from nothing; those of each field stay.
+  !> Reset the totals of all fields; the counts of each field remain.
   subroutine reset_total_statistics()
     total = storage_statistics_type()
   end subroutine reset_total_statistics
 
-  !> Print sums behind a title, those over all fields if none are given; nothing if set to quiet.
+  !> Print statistics under a title, by default the totals of all fields; nothing if printing is
+  !> disabled.
   subroutine print_statistics(title, statistics)
     character(*), intent(in) :: title
     type(storage_statistics_type), optional, intent(in) :: statistics
@@ -95,16 +96,16 @@ contains
       shown%messages, ' messages (', shown%message_bytes, ' B)'
   end subroutine print_statistics
 
-  !> Say whether `print_statistics` prints nothing.
+  !> Disable or enable the output of `print_statistics`.
   subroutine set_quiet(quiet)
     logical, intent(in) :: quiet
 
     is_quiet = quiet
   end subroutine set_quiet
 
-  include 'latch_procedures.inc'
+  include 'lock_procedures.inc'
 
-  !> Add one transfer to some sums.
+  !> Add one transfer to statistics.
   pure subroutine add_transfer(sums, space, bytes)
     type(storage_statistics_type), intent(inout) :: sums
     integer(c_int), intent(in) :: space
@@ -119,7 +120,7 @@ contains
     end if
   end subroutine add_transfer
 
-  !> Add one exchange to some sums.
+  !> Add one exchange to statistics.
   pure subroutine add_exchange(sums, messages, bytes)
     type(storage_statistics_type), intent(inout) :: sums
     integer(c_int64_t), intent(in) :: messages

@@ -1,10 +1,11 @@
-!> Owns how an array is used that belongs to somebody: acquired, released, brought, exchanged.
+!> Use of an array that belongs to other code: access, release, transfers and exchanges.
 !>
-!> Nobody may say when such an array is written on the host, freed, or another put in its place.
-!> So there are two contracts. At first **the program tells nothing**: when the last access to an
-!> array ends, its values go back to the host, and what a device has of them is stale. That is
-!> always right, and moves everything each time. If **the program tells** (`set_program_tells`), or
-!> who releases says that the values stay, as fields with storages do, they stay where they are.
+!> Other code can write such an array on the host, free it, or reuse its memory without notice.
+!> Therefore there are two contracts. By default **the program reports nothing**: when the last
+!> access ends, the values are copied to the host, and copies on devices become stale. This is
+!> always correct, but transfers everything each time. If **the program reports its uses**
+!> (`set_program_tells`), or if the release states that values stay, as for fields with storages,
+!> they remain on the device.
 module wrapped_array_mod
 
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int64_t, c_intptr_t, c_loc, &
@@ -12,9 +13,9 @@ module wrapped_array_mod
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64
   use storage_device_mod, only: device_has_memory
   use storage_parts_mod, only: box_type, boxes_around
-  use storage_words_mod, only: access_read, access_read_write, access_write, &
+  use storage_constants_mod, only: access_read, access_read_write, access_write, &
                                error_access_conflict, error_lost_values, last_space, space_host
-  use watched_storage_mod, only: watched_storage_type
+  use monitored_storage_mod, only: monitored_storage_type
 
   implicit none
   private
@@ -23,24 +24,25 @@ module wrapped_array_mod
 
   integer(c_intptr_t), parameter :: no_thread = 0
 
-  !> Who an array belongs to: somebody who knows of no storage, a field that has this one by the
-  !> address of its array and a stamp, a field that has it as a component, nobody who ever writes.
+  !> Owner of an array: code that knows no storage; a field that identifies its storage by the
+  !> address of its array and a stamp; a field with the storage as a component; readers, where no
+  !> code ever writes.
   integer, parameter, public :: of_nobody = 0, of_stamped_field = 1, of_field = 2, of_readers = 3
 
-  !> The storage of an array. `shares` counts those who have it once more under another name, and
-  !> who writes it has the values that were there before if they were `brought`. Its owner exchanges
-  !> it to the depth `within` an exchange that was begun around it, or 0. What has no owner who is
-  !> told has its `halo_written` by who writes it, until a field at its address has a clean one.
-  !> `exchanges` counts the calls that begin an exchange and have not ended: more than one where
-  !> one call exchanges the array under several names, and also those that needed no exchange.
+  !> The storage of an array. `shares` counts further accesses under another name; a writer whose
+  !> values were `brought` found the old values. The owner exchanges to the depth `within` an
+  !> exchange that surrounding code has begun, otherwise 0. For an array without an owner that gets
+  !> reports, `halo_written` is set by writers, until a field at its address has a clean halo.
+  !> `exchanges` counts the calls that have begun an exchange and not ended it: several if one call
+  !> exchanges the array under several names, including exchanges that were not needed.
   !>
-  !> A storage that is `gone` from the table stays in memory while some thread looked it up last:
-  !> there are `pending` of them. Those who use it now are of one thread, or of `no_thread` alone.
-  !> What it is entered as, and for whom, is for the table: `users` have begun to use it and not
-  !> ended; what is `forgotten` meanwhile goes behind the last of them. A `guest` was lent memory
-  !> that a field with the same `layout` has, and uses that one's storage; who has guests, in memory
-  !> of its own or `lent` to it as well, knows the first, and each the next.
-  type, public, extends(watched_storage_type) :: wrapped_array_type
+  !> A storage that is `gone` from the table remains in memory while it is the last one that some
+  !> thread looked up; `pending` counts these threads. Its current users belong to one thread, or
+  !> are `no_thread`. The table uses the rest: `users` counts uses in progress; a storage that is
+  !> `forgotten` meanwhile is freed after the last. A `guest` uses memory that was lent to it and
+  !> the storage of the field with the same `layout` that has this memory; a host has its guests in
+  !> a linked list, of which it knows the first.
+  type, public, extends(monitored_storage_type) :: wrapped_array_type
     integer, public :: owner = of_nobody
     integer(c_int64_t), public :: stamp = 0
     integer, public :: users = 0
@@ -51,7 +53,7 @@ module wrapped_array_mod
     type(c_ptr), public :: layout = c_null_ptr
     integer, public :: pending = 0
     logical, public :: gone = .false.
-    integer(c_int), private :: latch = 0
+    integer(c_int), private :: lock_word = 0
     integer, private :: shares = 0
     logical, private :: brought = .true.
     logical, public :: halo_written = .false.
@@ -78,26 +80,27 @@ module wrapped_array_mod
     procedure, non_overridable, public :: has_owner
     procedure, non_overridable, public :: is_dirty
     procedure, non_overridable, public :: set_clean
-    procedure, non_overridable, public :: enter_latch
-    procedure, non_overridable, public :: leave_latch
-    procedure, non_overridable, public :: take_latch
+    procedure, non_overridable, public :: lock_if_in_table
+    procedure, non_overridable, public :: unlock
+    procedure, non_overridable, public :: lock
   end type wrapped_array_type
 
   logical, save :: program_tells = .false.
 
 contains
 
-  !> Note whether the program tells from now on what it does with arrays on the host.
+  !> Record whether the program reports its uses of arrays on the host from now on.
   subroutine note_contract(tells)
     logical, intent(in) :: tells
 
     program_tells = tells
   end subroutine note_contract
 
-  !> Begin to use the values in a space, where they are current from then on. One who `may_share`
-  !> has maybe acquired them already, for the same and under another name: then nothing is done.
-  !> As the other name may read what this one overwrites, who `may_share` has all values brought.
-  !> Who just `looks` at what the host has may be a program with directives of its own.
+  !> Begin an access to the values in a space; they are current there afterwards. With `may_share`,
+  !> the same caller may have acquired the array already under another name: then nothing is done.
+  !> Since the other name may read what this one overwrites, all values are copied first in this
+  !> case. With `looks`, the caller only inspects the values of the host, and may be code with its
+  !> own directives.
   !>
   !> Stops with 201 if directives keep the array on a device.
   subroutine begin_use(self, space, access, may_share, looks)
@@ -115,7 +118,7 @@ contains
     if (present(may_share)) sharing = may_share .and. access /= access_read
     wanted = access
     if (sharing .and. access == access_write) wanted = access_read_write
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (sharing) sharing = self%storage%is_written(space)
     if (sharing) sharing = self%brought .or. access == access_write
     if (sharing) then
@@ -135,11 +138,11 @@ contains
       if (wanted /= access_read) self%brought = wanted /= access_write
       if (wanted /= access_read) self%halo_written = .not. self%has_owner()
     end if
-    call self%leave_latch()
+    call self%unlock()
   end subroutine begin_use
 
-  !> End the use of the values in a space that began last. Who says that they `stay` where they are
-  !> tells what is done with them on the host.
+  !> End the last access that began in a space. With `stay`, values remain where they are: the
+  !> caller reports uses on the host.
   subroutine release(self, space, stay)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -148,7 +151,7 @@ contains
     integer(c_int) :: status
 
     if (self%is_nothing()) return
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (self%shares > 0) then
       self%shares = self%shares - 1
     else
@@ -156,18 +159,18 @@ contains
       call self%stop_unless_done(status)
       call end_last_use(self, stay)
     end if
-    call self%leave_latch()
+    call self%unlock()
   end subroutine release
 
-  !> Begin to bring the values to a space, where they will be acquired later, unless somebody still
-  !> writes them, or they are not going to `stay` there.
+  !> Begin a transfer of the values to a space where they will be acquired later, unless they are
+  !> being written, or will not `stay` there.
   subroutine prefetch(self, space, stay)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
     logical, optional, intent(in) :: stay
 
     if (self%is_nothing() .or. .not. stays(stay)) return
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (.not. self%storage%is_written()) then
       call self%notice_changes(.false.)
       call check_if_written(self)
@@ -182,16 +185,17 @@ contains
       end if
       if (self%owner /= of_readers) call self%hide_copies()
     end if
-    call self%leave_latch()
+    call self%unlock()
   end subroutine prefetch
 
-  !> Note that the host has written values: those of the device are stale. The owner says so, who
-  !> has brought what it did not write, or needs none of it.
+  !> Record that the host has written values: those on devices become stale. The owner calls this,
+  !> after it has fetched the values that it did not write and that are needed.
   !>
-  !> Nothing is new if the host has old values only, and all of them: somebody who has written them
-  !> on the device says so for both sides. Who tells that `all` values are new is checked.
+  !> Does nothing if the host values are stale and unchanged: then the write took place on the
+  !> device and is reported for both sides. With `all`, the report is checked.
   !>
-  !> Stops with 200 if the host was to write all values, and only the device has some of them.
+  !> Stops with 200 if the host should have written all values, but only the device has some of
+  !> them.
   subroutine touch_host(self, all)
     class(wrapped_array_type), intent(inout) :: self
     logical, optional, intent(in) :: all
@@ -199,7 +203,7 @@ contains
     integer(c_int) :: status
 
     if (self%is_nothing()) return
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (self%storage%has_device_memory()) call self%check_one_contract()
     if (self%has_old_values()) then
       call self%storage%set_dirty()
@@ -208,31 +212,31 @@ contains
       call self%storage%touch(space_host, status)
       call self%stop_unless_done(status)
     end if
-    call self%leave_latch()
+    call self%unlock()
   end subroutine touch_host
 
-  !> Note that the host has written all values, or a part and has brought the rest before.
+  !> Record that the host has written all values, or a part after all were fetched.
   !>
-  !> Stops with 200 if it has not brought the rest.
+  !> Stops with 200 if the rest was not fetched.
   subroutine wrote_all_on_host(self)
     class(wrapped_array_type), intent(inout) :: self
 
     integer(c_int) :: status
 
     if (self%is_nothing()) return
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (self%storage%has_device_memory()) call self%check_one_contract()
     call self%check_all_written(.true.)
     call self%storage%touch(space_host, status)
     call self%stop_unless_done(status)
     self%halo_written = .not. self%has_owner()
-    call self%leave_latch()
+    call self%unlock()
   end subroutine wrote_all_on_host
 
-  !> Begin an exchange of halos that works on the memory of the host. All values are current there,
-  !> or those that are less than `depth` from the border of the `inner` part, and all beyond: the
-  !> first and the last of it in each of two dimensions, which no other thread writes meanwhile.
-  !> `needed` as for an exchange of parts.
+  !> Begin a halo exchange in host memory. All values become current there, or only those closer
+  !> than `depth` to the border of the `inner` part and everything outside of it; `inner` gives the
+  !> first and last index in each of two dimensions, and no other thread may write it meanwhile.
+  !> `needed`: as for an exchange of parts.
   subroutine begin_exchange(self, inner, depth, needed)
     class(wrapped_array_type), intent(inout) :: self
     integer, optional, intent(in) :: inner(4)
@@ -255,15 +259,15 @@ contains
     end associate
   end subroutine begin_exchange
 
-  !> Begin an exchange to a depth of the halo. With what is `sent` and `received`, no more than that
-  !> is brought, and a copy on a device stays as current as it is. Who exchanges by itself what it
-  !> owns may do so `within` an exchange that code around it has begun, which sees to the rest.
+  !> Begin a halo exchange to a depth. With `sent` and `received`, only these parts are fetched, and
+  !> a copy on a device stays current. A caller that exchanges its own component can do so `within`
+  !> an exchange that the surrounding code has begun, which does the rest.
   !>
-  !> An exchange that is not `needed`, because the halo is clean, does nothing at its beginning and
-  !> end: no message arrives, and the host may have an older halo than the device.
-  !> The thread may begin another exchange of the same array, under another name and to another
-  !> depth, before it passes any message: the exchange then covers what both send and receive, all
-  !> values if one of them does. The last end completes it.
+  !> An exchange that is not `needed`, because the halo is clean, does nothing at its begin and end:
+  !> no message arrives, and the halo on the host may be older than on the device. The thread may
+  !> begin another exchange of the same array, under another name and to another depth, before it
+  !> sends messages: the exchange then covers what both send and receive, or all values if one of
+  !> them does. The last end completes it.
   subroutine begin_exchange_of_parts(self, depth, sent, received, within, needed)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: depth
@@ -276,10 +280,10 @@ contains
     logical :: joins, passes
 
     if (self%is_nothing()) return
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (present(within) .and. self%within == 0 .and. self%is_exchanged()) then
       self%within = depth
-      call self%leave_latch()
+      call self%unlock()
       return
     end if
     passes = .true.
@@ -295,7 +299,7 @@ contains
         end if
         call self%stop_unless_done(status)
       end if
-      call self%leave_latch()
+      call self%unlock()
       return
     end if
     call self%notice_changes(.false.)
@@ -307,13 +311,13 @@ contains
       call self%storage%begin_exchange(space_host, depth, status)
     end if
     call self%stop_unless_done(status)
-    call self%leave_latch()
+    call self%unlock()
   end subroutine begin_exchange_of_parts
 
-  !> End an exchange: what was received lies in the memory of the host. The thread itself may read
-  !> the array under another name meanwhile: it does nothing with it now, and goes on reading, in
-  !> the same memory, when that has what was received, too. Of several calls that began exchanges
-  !> of the array the last one to end does this, if one of them was needed.
+  !> End an exchange: the received values are in host memory. The same thread may be reading the
+  !> array under another name; that access continues in the same memory if it gets the received
+  !> values, too. If several calls began exchanges of the array, the last end completes them, if one
+  !> of them was needed.
   subroutine end_exchange(self, messages, bytes, stay)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int64_t), optional, intent(in) :: messages, bytes
@@ -329,17 +333,17 @@ contains
     sent_bytes = 0
     if (present(messages)) sent_messages = messages
     if (present(bytes)) sent_bytes = bytes
-    call self%enter_latch()
+    call self%lock_if_in_table()
     if (self%within > 0) then
       call self%set_clean(self%within)
       self%within = 0
-      call self%leave_latch()
+      call self%unlock()
       return
     end if
     if (self%exchanges > 0) then
       self%exchanges = self%exchanges - 1
       if (self%exchanges > 0 .or. .not. self%is_exchanged()) then
-        call self%leave_latch()
+        call self%unlock()
         return
       end if
     end if
@@ -358,10 +362,10 @@ contains
       end do
     end do
     call end_last_use(self, stay)
-    call self%leave_latch()
+    call self%unlock()
   end subroutine end_exchange
 
-  !> Say whether an exchange has begun and not ended.
+  !> Return whether an exchange is in progress.
   function is_exchanged(self)
     class(wrapped_array_type), intent(in) :: self
     logical :: is_exchanged
@@ -369,7 +373,7 @@ contains
     is_exchanged = self%storage%state%coherence%is_exchanged()
   end function is_exchanged
 
-  !> Say whether a field knows that it has this storage.
+  !> Return whether a field owns this storage.
   pure function has_owner(self)
     class(wrapped_array_type), intent(in) :: self
     logical :: has_owner
@@ -377,8 +381,8 @@ contains
     has_owner = self%owner /= of_nobody
   end function has_owner
 
-  !> Say whether the halo is stale at a depth. Of what has no owner a field at its address tells the
-  !> depth to which its halo was clean before somebody wrote the array.
+  !> Return whether the halo is dirty at a depth. For an array without an owner, `clean_depth` is
+  !> the depth up to which the field at its address had a clean halo before the array was written.
   function is_dirty(self, depth, clean_depth)
     class(wrapped_array_type), intent(in) :: self
     integer(c_int), intent(in) :: depth
@@ -392,8 +396,8 @@ contains
     end if
   end function is_dirty
 
-  !> Note that the halo is current up to a depth. A field that does not own what lies at its address
-  !> has noted itself a `clean_depth`, which is 0 if somebody has written the array since.
+  !> Mark the halo clean up to a depth. A field that does not own the storage at its address has
+  !> recorded a `clean_depth`, which is 0 if the array was written since.
   subroutine set_clean(self, depth, clean_depth)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: depth
@@ -407,7 +411,7 @@ contains
     end if
   end subroutine set_clean
 
-  !> Say whether this stands for all arrays without elements that belong to nobody.
+  !> Return whether this represents all arrays without elements that have no owner.
   pure function is_nothing(self)
     class(wrapped_array_type), intent(in) :: self
     logical :: is_nothing
@@ -417,34 +421,35 @@ contains
 
   ! -- one thread at a time ------------------------------------------------------------------------
 
-  !> Take the latch of a storage.
-  subroutine take_latch(self)
+  !> Acquire the lock of a storage.
+  subroutine lock(self)
     class(wrapped_array_type), intent(inout) :: self
 
-    call close_latch(self%latch)
-  end subroutine take_latch
+    call acquire_lock(self%lock_word)
+  end subroutine lock
 
-  !> Take the latch of a storage that is not gone.
-  subroutine enter_latch(self)
+  !> Acquire the lock of a storage that is still in the table.
+  subroutine lock_if_in_table(self)
     class(wrapped_array_type), intent(inout) :: self
 
-    call close_latch(self%latch)
+    call acquire_lock(self%lock_word)
     if (.not. self%gone) return
-    call self%stop_at(error_access_conflict, 'The storage of an array is used, and it was ' // &
-                      'released, or another array has taken the memory: call storage_of at ' // &
+    call self%stop_at(error_access_conflict, 'The storage of an array was used after its ' // &
+                      'release, or after another array got the memory: call storage_of for ' // &
                       'each use.')
-  end subroutine enter_latch
+  end subroutine lock_if_in_table
 
-  !> Give the latch of a storage back.
-  subroutine leave_latch(self)
+  !> Release the lock of a storage.
+  subroutine unlock(self)
     class(wrapped_array_type), intent(inout) :: self
 
-    call open_latch(self%latch)
-  end subroutine leave_latch
+    call release_lock(self%lock_word)
+  end subroutine unlock
 
   ! -- private -------------------------------------------------------------------------------------
 
-  !> Bring to the host what an exchange under way has not brought, for who reads there meanwhile.
+  !> Fetch what an exchange in progress has not fetched, for a reader on the host during the
+  !> exchange.
   subroutine complete_if_exchanged(self, space)
     class(wrapped_array_type), intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -453,7 +458,7 @@ contains
     if (self%is_exchanged()) call self%storage%complete_exchange()
   end subroutine complete_if_exchanged
 
-  !> Make ready for a time in which nobody uses the values through their storage.
+  !> Prepare for a time in which the values are not used through the storage.
   subroutine end_last_use(self, stay)
     class(wrapped_array_type), intent(inout) :: self
     logical, optional, intent(in) :: stay
@@ -467,14 +472,14 @@ contains
     if (self%owner /= of_readers) call self%hide_copies()
   end subroutine end_last_use
 
-  !> Stop if directives keep the array on a device, unless all do nothing but read it.
+  !> Stop if directives keep the array on a device, unless all uses are reads.
   subroutine check_if_written(self)
     class(wrapped_array_type), intent(in) :: self
 
     if (self%owner /= of_readers) call self%check_one_contract()
   end subroutine check_if_written
 
-  !> Say whether values stay where they are: somebody tells what happens to them.
+  !> Return whether values remain where they are, because their uses are reported.
   function stays(stay)
     logical, optional, intent(in) :: stay
     logical :: stays
@@ -483,7 +488,7 @@ contains
     if (present(stay)) stays = stays .or. stay
   end function stays
 
-  !> Return what tells the thread from others.
+  !> Return the number of the calling thread.
   function this_thread() result(thread)
     integer(c_intptr_t) :: thread
 
@@ -493,7 +498,7 @@ contains
     thread = transfer(c_loc(own), thread)
   end function this_thread
 
-  !> Note that the thread begins to use the values.
+  !> Record that the thread begins to use the values.
   subroutine note_thread(self)
     class(wrapped_array_type), intent(inout) :: self
 
@@ -501,7 +506,7 @@ contains
     self%thread = merge(no_thread, this_thread(), self%is_used())
   end subroutine note_thread
 
-  include 'latch_procedures.inc'
+  include 'lock_procedures.inc'
 
   include 'wrapped_array_windows.inc'
 

@@ -78,11 +78,13 @@ class Outcome:
         mutation: what was done to the place, and its name.
         reached: whether the program has done something else because of it.
         noticed: whether the answers have changed.
+        reported: whether run-time checks of halos have found an error.
     """
 
     mutation: str
     reached: bool
     noticed: bool
+    reported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,16 +377,20 @@ def judge(run: Run, places: list[Place]) -> list[Outcome]:
     right = right_digests(run)
     reached: dict[str, bool] = {}
     noticed: dict[str, bool] = {}
-    for mesh, number, change, algorithm, was_mutated, digest in lines:
+    reported: dict[str, bool] = {}
+    for mesh, number, change, algorithm, was_mutated, digest, *errors in lines:
         if change == "none":
             continue
         mutation = f"{change} {places[int(number) - 1].name}"
         reached[mutation] = reached.get(mutation, False) or was_mutated == "T"
         noticed[mutation] = noticed.get(mutation, False) or digest != right[mesh, algorithm]
-    return [Outcome(mutation, reached[mutation], noticed[mutation]) for mutation in reached]
+        reported[mutation] = reported.get(mutation, False) or errors not in ([], ["0"])
+    return [Outcome(one, reached[one], noticed[one], reported[one]) for one in reached]
 
 
 def right_digests(run: Run) -> dict[tuple[str, str], str]:
     """Return what the answers of each algorithm come to on each mesh, if nothing is changed."""
     lines = [line.split() for line in run.answers[0]]
-    return {(mesh, name): digest for mesh, _, change, name, _, digest in lines if change == "none"}
+    return {
+        (mesh, name): digest for mesh, _, change, name, _, digest, *_ in lines if change == "none"
+    }

@@ -25,7 +25,7 @@ NOT_STARTED = "No exchange of this depth has been started."
 NUMBER = "There must be as many subdomains as there are ranks."
 BOTH = "The subdomains in x and in y are given both or not at all."
 FEW = "The domain has too few points for this many subdomains."
-CONTRACTS = "Directives and a storage would both keep the field on a device."
+CONTRACTS = "Both directives and a storage would keep the field on a device."
 # What `refusals` is told to do, and what the infrastructure says to it.
 REFUSED = {
     "no offset": "A grid needs an offset.",

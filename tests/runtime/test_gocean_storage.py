@@ -213,17 +213,17 @@ def test_all_that_is_asked_of_a_registry_is_needed(told: list[Outcome]) -> None:
     assert unnoticed == {one.replace("(new)", "(new_storage)") for one in NOT_KNOWN}
 
 
-LEFT_ON_THE_DEVICE = "An array is asked for its storage, and only the device has the values"
+LEFT_ON_THE_DEVICE = "The storage of an array is requested, but only the device has the values"
 # What would give a wrong answer, and what the storages say to it.
 NOTICED = {
     "a part, unsaid": "R200: The host has written a part",
-    "a part, said": "R200: The host has written a part of an array of which only the device",
-    "a value of both sides, unsaid": "R200: The host has written an array that the device has, too",
-    "freed while it is held": "R201: An array is freed while it is used",
+    "a part, said": "R200: The host has written a part of an array that is current",
+    "a value of both sides, unsaid": "R200: The host has written an array that is current on",
+    "freed while it is held": "R201: An array in use is freed",
     "a slice of what a device has": f"R200: {LEFT_ON_THE_DEVICE}",
-    "a slice": 'R201: "array of 14 x 3 elements at 0x[0-9A-F]+" is given a storage, and lies '
+    "a slice": 'R201: "array of 14 x 3 elements at 0x[0-9A-F]+" cannot get a storage: it lies '
     "in the memory of a field",
-    "a slice of what is held": "R201: An array is asked for its storage, and another one",
+    "a slice of what is held": "R201: The storage of an array is requested while another array",
     "a part first": f"R200: {LEFT_ON_THE_DEVICE}",
     "the middle first": f"R200: {LEFT_ON_THE_DEVICE}",
     "a part first, and a look": f"R200: {LEFT_ON_THE_DEVICE}",

@@ -132,25 +132,25 @@ REFUSED_ON_TWO_RANKS = {
 }
 
 LENT = (
-    'R201: "none, a field of [0-9]+ elements at 0x[0-9A-F]+" is given a storage, and lies in the '
-    "memory of a field that has one: .*; override_data lends memory to fields of one space"
+    'R201: "none, a field of [0-9]+ elements at 0x[0-9A-F]+" cannot get a storage: it lies in the '
+    "memory of a field that has one. .*, override_data lends memory only to fields of one space"
 )
 # What would give a wrong answer beside a device, and what the storages say to it.
 NOTICED = {
     "a part, unsaid": "R200: The host has written a part",
-    "a value of both sides, unsaid": "R200: The host has written an array that the device has, too",
+    "a value of both sides, unsaid": "R200: The host has written an array that is current on",
     "read while it is overwritten": 'R201: "none" cannot give read-write access',
-    "freed while it is held": "R201: A field is freed while it is used",
-    "lent elsewhere by a device": "R200: An array is asked for its storage, and only the",
+    "freed while it is held": "R201: A field in use is freed",
+    "lent elsewhere by a device": "R200: The storage of an array is requested, but only the",
     "lent to another space": LENT,
     "lent with another halo": LENT,
     "lent elsewhere behind the first": LENT.replace("none", "another"),
     "lent a longer part": (
-        'R201: "longer, a field of ([0-9]+) elements at 0x[0-9A-F]+" is given a storage, and lies '
-        "in the memory of a field of the same space and depth of halo that has [0-9]+ elements: "
+        'R201: "longer, a field of ([0-9]+) elements at 0x[0-9A-F]+" cannot get a storage: it lies '
+        "in the memory of a field of the same space and halo depth with [0-9]+ elements. "
     ),
     "lent and written by both": 'R201: "none" cannot give read access',
-    "lent and freed while it is held": "R201: A field is freed while it is used",
+    "lent and freed while it is held": "R201: A field in use is freed",
 }
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]

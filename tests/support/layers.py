@@ -183,7 +183,7 @@ PROCESS_WIDE: dict[str, set[str]] = {
     "storage/core/device.py": {"_SELECTION"},
     "storage/core/spaces.py": {"_SPACES"},
     "storage/gdp/defaults.py": {"_PRESETS", "_LISTENERS"},
-    "storage/kokkos/view_data.py": {"_registered"},
+    "storage/kokkos/data_type.py": {"_registered"},
     "storage/kokkos/view_handle.py": {"_RECORDS"},
     "storage/memory/emulated.py": {"_MEMORIES"},
     "storage/memory/queues.py": {"_CHANCE", "_QUEUES"},

@@ -39,7 +39,7 @@ from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.hmemo import Context, HArray, ReadAccess, WriteAccess, WriteOnlyAccess
-from psyclone_storage.storage.memory.pending import UNREPORTED
+from psyclone_storage.storage.memory.pending_work import UNREPORTED
 from storage_devices import device_in_place
 
 READ, RDWR, WRONLY = AccessMode.READ, AccessMode.READ_WRITE, AccessMode.WRITE_ONLY

@@ -5,7 +5,7 @@ program loops
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use field_storage_mod, only: field_storage_type
   use nothing_mod, only: nothing
-  use storage_words_mod
+  use storage_constants_mod
 #ifdef FIELD_API
   use field_2rd_module, only: field_2rd, field_2rd_owner
 #endif

@@ -1,4 +1,4 @@
-!> How a domain is divided among ranks.
+!> Decomposition of a domain into one part for each rank.
 module decomposition_mod
 
   use region_mod, only: region_type
@@ -6,7 +6,7 @@ module decomposition_mod
   implicit none
   private
 
-  !> The part of one rank: where it lies in the domain, and which of its points are its own.
+  !> Part of one rank: its position in the domain and its internal region.
   type, public :: subdomain_type
     type(region_type) :: global
     type(region_type) :: internal

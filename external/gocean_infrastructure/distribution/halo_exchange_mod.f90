@@ -1,8 +1,8 @@
-!> Owns the way of halo points between ranks: packing, messages, unpacking.
+!> Transfer of halo points between ranks: packing, messages, unpacking.
 !>
-!> There is one message for each neighbour, whatever the number of arrays. The values of a single
-!> array are received where they belong, and sent from where they are unless their rows are short;
-!> all else passes through buffers, which are kept for the next exchange.
+!> Each neighbour gets one message for all arrays. The values of a single array are received in
+!> place, and sent in place unless their rows are short; all others pass through buffers, which are
+!> reused by the next exchange.
 module halo_exchange_mod
 
   use halo_plan_mod, only: halo_plan_type, message_type
@@ -21,7 +21,7 @@ module halo_exchange_mod
     real(go_wp), pointer, contiguous :: data(:, :) => null()
   end type array_type
 
-  !> Messages on their way, and the memory that they pass through.
+  !> Messages in progress and their buffers.
   type, public :: halo_messages_type
     integer, allocatable :: requests(:)
     real(go_wp), allocatable :: sent(:)
@@ -96,7 +96,7 @@ contains
     values(1:size(array%data)) => array%data
   end function values_of
 
-  !> Make room for the messages of so many arrays; room that is there is kept.
+  !> Allocate buffers for the messages of this number of arrays, or reuse existing ones.
   subroutine prepare(messages, plan, arrays)
     type(halo_messages_type), intent(inout) :: messages
     type(halo_plan_type), intent(in) :: plan
@@ -112,7 +112,7 @@ contains
     call make_room(messages%received, plan%count_received() * arrays)
   end subroutine prepare
 
-  !> Make a buffer hold at least so many values.
+  !> Grow a buffer to at least this number of values.
   subroutine make_room(buffer, values)
     real(go_wp), allocatable, intent(inout) :: buffer(:)
     integer, intent(in) :: values
@@ -188,7 +188,7 @@ contains
     end do
   end subroutine unpack_region
 
-  !> Copy what a rank needs of its own points, in every array.
+  !> Copy the points of a periodic halo that the rank itself owns, for every array.
   subroutine copy_own(plan, arrays)
     type(halo_plan_type), intent(in) :: plan
     type(array_type), intent(in) :: arrays(:)

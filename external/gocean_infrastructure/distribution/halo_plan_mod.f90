@@ -1,10 +1,10 @@
-!> Owns which points a halo exchange moves: from which rank, to which rank.
+!> The points of a halo exchange: source and destination ranks.
 !>
-!> Every point of the domain has one owner, the rank in whose internal region it lies. Points
-!> outside of the domain, beyond a boundary that is not periodic, belong to the rank whose internal
-!> region they are next to: kernels for boundaries write them. A halo of depth d is what lies
-!> within d points of a rank's own; corners come from the ranks that own them. Everything follows
-!> from the decomposition, so that ranks agree without asking each other.
+!> Every point of the domain has one owner, the rank whose internal region contains it. Points
+!> outside of the domain, beyond a boundary that is not periodic, belong to the rank with the
+!> adjacent internal region: boundary kernels write them. A halo of depth d consists of the points
+!> within distance d of a rank's own points; corners come from their owners. All of this follows
+!> from the decomposition, so that ranks agree without communication.
 module halo_plan_mod
 
   use, intrinsic :: iso_c_binding, only: c_int64_t
@@ -17,12 +17,12 @@ module halo_plan_mod
   implicit none
   private
 
-  !> Rows that are shorter than this are packed faster than message passing finds them.
+  !> Rows shorter than this are packed: that is faster than a derived MPI type.
   integer, parameter :: short = 8
 
-  !> What one message holds: `points` values of each field, region after region. Regions are in the
-  !> indices of this rank's arrays; the layout is that of all regions in them. What has short rows
-  !> is better sent from a buffer.
+  !> Contents of one message: `points` values of each field, region after region. Regions use the
+  !> indices of this rank's arrays; the layout covers all regions. Messages with short rows are sent
+  !> from a buffer.
   type, public :: message_type
     integer :: rank = 0
     integer :: points = 0
@@ -31,8 +31,8 @@ module halo_plan_mod
     type(region_type), allocatable :: regions(:)
   end type message_type
 
-  !> The messages of an exchange, and what a rank copies from its own points to its own halo
-  !> because the domain is periodic.
+  !> Messages of an exchange, and the regions that a rank copies from its own points to its own halo
+  !> in a periodic domain.
   type, public :: halo_plan_type
     type(message_type), allocatable :: sent(:)
     type(message_type), allocatable :: received(:)
@@ -49,7 +49,7 @@ module halo_plan_mod
     module procedure new_halo_plan
   end interface halo_plan_type
 
-  !> How a domain is divided and closed, for one depth of halo.
+  !> Decomposition and periodicity of a domain, for one halo depth.
   type :: layout_type
     type(decomposition_type) :: decomp
     logical :: periodic(2) = .false.
@@ -62,8 +62,8 @@ module halo_plan_mod
 
 contains
 
-  !> Return what a rank exchanges to a depth, in a domain that is periodic in x, in y, or not.
-  !> `row` is the first extent of the rank's arrays.
+  !> Return the plan of a rank for exchanges to a depth, in a domain that may be periodic in x and
+  !> y. `row` is the first extent of the rank's arrays.
   function new_halo_plan(decomp, periodic, rank, depth, row) result(self)
     type(decomposition_type), intent(in) :: decomp
     logical, intent(in) :: periodic(2)
@@ -90,7 +90,7 @@ contains
     call set_layouts(self%received, row)
   end function new_halo_plan
 
-  !> Find where messages lie in arrays with rows of this length.
+  !> Compute the layouts of messages in arrays with rows of this length.
   subroutine set_layouts(messages, row)
     type(message_type), intent(inout) :: messages(:)
     integer, intent(in) :: row
@@ -106,8 +106,8 @@ contains
     end do
   end subroutine set_layouts
 
-  !> Find what a receiver needs of a sender's points, in the indices of both. A periodic domain is
-  !> looked at with its images on all sides; the order of regions is the same on both ranks.
+  !> Compute the points that a receiver needs from a sender, in the indices of both. A periodic
+  !> domain is surrounded by its images; both ranks list the regions in the same order.
   subroutine match(layout, sender, receiver, from, to)
     type(layout_type), intent(in) :: layout
     integer, intent(in) :: sender, receiver
@@ -154,8 +154,8 @@ contains
     needed = widened(self, rank, merge(self%depth, self%width, self%periodic), self%depth)
   end function needed
 
-  !> Return the internal region of a rank with some points more: so many, in x and in y, where it
-  !> ends at an end of the domain, and so many where it ends within.
+  !> Return the internal region of a rank, extended in x and in y: by `at_end` points at an end of
+  !> the domain, and by `within` points elsewhere.
   pure function widened(self, rank, at_end, within) result(region)
     class(layout_type), intent(in) :: self
     integer, intent(in) :: rank, at_end(2), within
@@ -183,7 +183,7 @@ contains
     end associate
   end function local
 
-  !> Return a region that is so far away.
+  !> Return a region shifted by (x, y).
   pure function moved(region, x, y)
     type(region_type), intent(in) :: region
     integer, intent(in) :: x, y
@@ -192,7 +192,7 @@ contains
     moved = between(region%xstart + x, region%xstop + x, region%ystart + y, region%ystop + y)
   end function moved
 
-  !> Return what two regions have in common; its extents are not positive if that is nothing.
+  !> Return the intersection of two regions; its extents are not positive if it is empty.
   pure function intersection(one, other)
     type(region_type), intent(in) :: one, other
     type(region_type) :: intersection
@@ -225,7 +225,7 @@ contains
     count_received = sum(self%received%points)
   end function count_received
 
-  !> Return what a rank sends, and copies, as a storage has it.
+  !> Return the sent and copied regions as boxes of a storage.
   function boxes_sent(self) result(boxes)
     class(halo_plan_type), intent(in) :: self
     type(box_type), allocatable :: boxes(:)
@@ -233,7 +233,7 @@ contains
     boxes = boxes_of([self%sent, self%copied_from])
   end function boxes_sent
 
-  !> Return what a rank receives, and copies to, as a storage has it.
+  !> Return the received regions and the destinations of copies as boxes of a storage.
   function boxes_received(self) result(boxes)
     class(halo_plan_type), intent(in) :: self
     type(box_type), allocatable :: boxes(:)
@@ -241,7 +241,7 @@ contains
     boxes = boxes_of([self%received, self%copied_to])
   end function boxes_received
 
-  !> Return the regions of messages, as a storage has them.
+  !> Return the regions of messages as boxes of a storage.
   function boxes_of(messages) result(boxes)
     type(message_type), intent(in) :: messages(:)
     type(box_type), allocatable :: boxes(:)

@@ -1,4 +1,4 @@
-!> Owns the count of what halo exchanges have cost this rank.
+!> Statistics of halo exchanges on this rank.
 module halo_statistics_mod
 
   use, intrinsic :: iso_fortran_env, only: int64
@@ -8,8 +8,8 @@ module halo_statistics_mod
 
   public :: count_exchange, get_halo_statistics, reset_halo_statistics
 
-  !> What was done: exchanges of a field, and the messages and bytes that this rank sent in them.
-  !> Fields that are exchanged together count each, and share their messages.
+  !> Counts of exchanges of a field, and of the messages and bytes that this rank sent in them. Each
+  !> field of a joint exchange counts; their messages are shared.
   type, public :: halo_statistics_type
     integer(int64) :: exchanges = 0
     integer(int64) :: messages = 0
@@ -20,7 +20,7 @@ module halo_statistics_mod
 
 contains
 
-  !> Count the exchange of some fields together.
+  !> Count the joint exchange of some fields.
   subroutine count_exchange(fields, messages, bytes)
     integer, intent(in) :: fields
     integer, intent(in) :: messages
@@ -31,14 +31,14 @@ contains
     done%bytes = done%bytes + bytes
   end subroutine count_exchange
 
-  !> Return what was done since the program began or the count was reset.
+  !> Return the counts since the start of the program or the last reset.
   function get_halo_statistics() result(statistics)
     type(halo_statistics_type) :: statistics
 
     statistics = done
   end function get_halo_statistics
 
-  !> Start counting from nothing.
+  !> Reset the counts.
   subroutine reset_halo_statistics()
     done = halo_statistics_type()
   end subroutine reset_halo_statistics

@@ -1,4 +1,4 @@
-!> The division of a domain among ranks, and the ranks themselves.
+!> Decomposition of a domain, and the ranks.
 module parallel_mod
 
   use decomposition_mod, only: decomposition_type, subdomain_type
@@ -17,10 +17,10 @@ contains
 
   !> Divide a domain of `domainx` by `domainy` points into one rectangle for each rank.
   !>
-  !> Rectangles are `ndomainx` in x times `ndomainy` in y if both are given, else as many in each as
-  !> makes the borders between them shortest. Ranks are counted along x first. Where points are left
-  !> over, the first rectangles of a row or column have one more. Each is surrounded by `halo_width`
-  !> points, one if that is absent.
+  !> There are `ndomainx` rectangles in x and `ndomainy` in y if both are given; otherwise the
+  !> numbers minimize the length of the borders. Ranks are numbered along x first. If points remain,
+  !> the first rectangles of a row or column get one more. A halo of `halo_width` points surrounds
+  !> each rectangle, by default one.
   function go_decompose(domainx, domainy, ndomains, ndomainx, ndomainy, halo_width) result(decomp)
     integer, intent(in) :: domainx, domainy
     integer, optional, intent(in) :: ndomains, ndomainx, ndomainy, halo_width
@@ -69,8 +69,8 @@ contains
     end if
   end subroutine check_number
 
-  !> Return into how many parts each direction is cut, such that the cuts are shortest. Of cuts that
-  !> are equally long, those across y are better: what they exchange is contiguous in memory.
+  !> Return the numbers of parts in x and y for which the borders are shortest. If several are
+  !> equal, borders across y are preferred: their messages are contiguous in memory.
   function parts_of(domainx, domainy, ranks) result(parts)
     integer, intent(in) :: domainx, domainy, ranks
     integer :: parts(2)
@@ -111,7 +111,7 @@ contains
     subdomain%internal = region_type(nx, ny, width + 1, width + nx, width + 1, width + ny)
   end function subdomain
 
-  !> Return whether this is the rank that speaks for all.
+  !> Return whether this rank prints for all ranks.
   function on_master() result(is_master)
     logical :: is_master
 

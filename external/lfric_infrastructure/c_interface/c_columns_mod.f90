@@ -1,6 +1,6 @@
-!> Owns how columnwise operators number the dofs of columns, as C makes and sees it.
+!> Numbering of the dofs of columns in columnwise operators, for the C interface.
 !>
-!> The matrices themselves are the caller's: (band, row, column of cells).
+!> The caller owns the matrices: (band, row, column of cells).
 module c_columns_mod
 
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t
@@ -33,8 +33,9 @@ module c_columns_mod
 
 contains
 
-  !> Make what describes matrices between two spaces. Their band is that of assembly, the one in
-  !> `numbers` (alpha, beta, gamma_m, gamma_p), or that of the product or the sum of two others.
+  !> Create the description of the matrices between two spaces. Their band is that of assembly, the
+  !> one in `numbers` (alpha, beta, gamma_m, gamma_p), or that of the product or the sum of two
+  !> others.
   function new_columns(to, from, how, numbers, left, right, handle, message) &
     bind(c, name='lfric_new_columns') result(status)
     integer(c_int64_t), value :: to
@@ -158,7 +159,7 @@ contains
     end if
   end subroutine check_band
 
-  !> Return what describes the matrices of a handle, nothing if there is none.
+  !> Return the description of the matrices of a handle, null if there is none.
   function find_columns(handle) result(made)
     integer(c_int64_t), intent(in) :: handle
     type(columns_object_type), pointer :: made
@@ -174,8 +175,8 @@ contains
     end select
   end function find_columns
 
-  !> List what is known of matrices, as long as there is room; return how many entries there are, 0
-  !> if there are no such matrices.
+  !> List the properties of matrices in at most `room` entries; return the total number of entries,
+  !> 0 for an unknown handle.
   function describe_columns(handle, entries, room) bind(c, name='lfric_describe_columns') &
     result(number)
     integer(c_int64_t), value :: handle
@@ -204,7 +205,7 @@ contains
     number = list%number
   end function describe_columns
 
-  !> Give back what is known of matrices.
+  !> Free the description of matrices.
   subroutine release_columns(self)
     class(columns_object_type), intent(inout) :: self
 

@@ -1,6 +1,6 @@
-!> Owns meshes as C makes and sees them: horizontal meshes, columns over these, maps between them.
+!> Meshes for the C interface: horizontal meshes, columns over them, and maps between them.
 !>
-!> Whatever would stop a Fortran program is refused here before it is tried, in words.
+!> Arguments that would stop a Fortran program are refused before, with a message.
 module c_mesh_mod
 
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funptr, c_int, c_int64_t
@@ -36,7 +36,7 @@ module c_mesh_mod
     procedure, public :: release => release_surface
   end type surface_object_type
 
-  !> A mesh, and what it would have to compute anew each time that somebody asks.
+  !> A mesh, and results that would otherwise be computed for each query.
   type, extends(object_type), public :: mesh_object_type
     type(mesh_type), pointer :: mesh => null()
     integer(i_def), allocatable :: last_inner_cells(:), last_halo_cells(:)
@@ -58,7 +58,7 @@ module c_mesh_mod
 
 contains
 
-  !> From now on be a rank of the caller, who swaps numbers between ranks.
+  !> Set the rank and the function of the caller that exchanges integers between ranks.
   subroutine use_ranks(rank, ranks, swap) bind(c, name='lfric_use_ranks')
     integer(c_int), value :: rank
     integer(c_int), value :: ranks
@@ -67,7 +67,7 @@ contains
     call use_ranks_of_caller(rank, ranks, swap)
   end subroutine use_ranks
 
-  !> Make what this rank holds of a plane; all ranks do so alike.
+  !> Create this rank's part of a plane; called on all ranks.
   function new_plane(cells, widths, periodic, halo_depth, together, inner_halos, handle, message) &
     bind(c, name='lfric_new_plane') result(status)
     integer(c_int), intent(in) :: cells(2)
@@ -97,7 +97,7 @@ contains
     handle = handle_of(made)
   end function new_plane
 
-  !> Make what this rank holds of a cubed sphere; all ranks do so alike.
+  !> Create this rank's part of a cubed sphere; called on all ranks.
   function new_sphere(edge_cells, halo_depth, together, inner_halos, handle, message) &
     bind(c, name='lfric_new_sphere') result(status)
     integer(c_int), value :: edge_cells
@@ -307,8 +307,8 @@ contains
     end select
   end function find_mesh
 
-  !> List what a mesh has, as long as there is room; return how many entries there are, 0 if there
-  !> is no such mesh.
+  !> List the properties of a mesh in at most `room` entries; return the total number of entries, 0
+  !> for an unknown handle.
   function describe_mesh(handle, entries, room) bind(c, name='lfric_describe_mesh') result(number)
     integer(c_int64_t), value :: handle
     integer(c_int), value :: room
@@ -414,7 +414,7 @@ contains
     status = done
   end function cell_corners
 
-  !> Give back what a rank holds of a horizontal mesh.
+  !> Free this rank's part of a horizontal mesh.
   subroutine release_surface(self)
     class(surface_object_type), intent(inout) :: self
 

@@ -1,4 +1,4 @@
-!> Owns quadratures as C asks for them: points and weights, written to where the caller wants them.
+!> Quadratures for the C interface: points and weights are written to arrays of the caller.
 module c_quadrature_mod
 
   use, intrinsic :: iso_c_binding, only: c_double, c_int
@@ -19,7 +19,8 @@ module c_quadrature_mod
 
 contains
 
-  !> Set a rule, by its number; nothing if there is none, or none of so many points.
+  !> Get the quadrature rule with a number; null if it does not exist or does not allow this number
+  !> of points.
   subroutine find_rule(number, points, rule)
     integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: points(:)

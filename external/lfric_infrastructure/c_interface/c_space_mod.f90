@@ -1,6 +1,6 @@
-!> Owns function spaces as C makes and sees them, with their stencils, basis functions and routings.
+!> Function spaces for the C interface, with their stencils, basis functions and routings.
 !>
-!> Whatever would stop a Fortran program is refused here before it is tried, in words.
+!> Arguments that would stop a Fortran program are refused before, with a message.
 module c_space_mod
 
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_int64_t
@@ -24,7 +24,7 @@ module c_space_mod
 
   public :: find_space
 
-  !> A function space, and what it gives copies of.
+  !> A function space, and the tables that it publishes copies of.
   type, extends(object_type), public :: space_object_type
     type(function_space_type), pointer :: space => null()
     integer(i_halo_index), allocatable :: global_ids(:)
@@ -64,8 +64,8 @@ contains
     if (letter >= 'A' .and. letter <= 'Z') small = achar(iachar(letter) + 32)
   end function small
 
-  !> List the kinds of numbers that values may have, each with its bits, below 0 for whole numbers;
-  !> return how many there are.
+  !> List the kinds of numbers that values may have, each with its size in bits, negative for
+  !> integers; return the number of kinds.
   function describe_kinds(entries, room) bind(c, name='lfric_describe_kinds') result(number)
     integer(c_int), value :: room
     type(entry_type), target, intent(inout) :: entries(room)
@@ -167,8 +167,8 @@ contains
     end select
   end function find_space
 
-  !> List what a space has, as long as there is room; return how many entries there are, 0 if there
-  !> is no such space.
+  !> List the properties of a space in at most `room` entries; return the total number of entries, 0
+  !> for an unknown handle.
   function describe_space(handle, entries, room) bind(c, name='lfric_describe_space') &
     result(number)
     integer(c_int64_t), value :: handle
@@ -248,9 +248,9 @@ contains
     end if
   end function describe_stencil
 
-  !> Show how an exchange of a depth moves dofs; all ranks ask together. Message n to a rank, of
-  !> `receivers`, has the runs `sent_begin(n)` to `sent_begin(n + 1) - 1`, each of which begins at a
-  !> dof; the same is there for what is received.
+  !> Describe how an exchange to a depth moves dofs; called on all ranks. Message n to one of the
+  !> `receivers` has the runs `sent_begin(n)` to `sent_begin(n + 1) - 1`, each with its first dof;
+  !> received messages are described in the same way.
   function describe_routing(handle, depth, entries, message) &
     bind(c, name='lfric_describe_routing') result(status)
     integer(c_int64_t), value :: handle
@@ -339,7 +339,7 @@ contains
     dofmap => made%space%get_whole_dofmap()
     nodes => made%space%get_nodes()
     step = merge(made%space%get_ndata(), 1_i_def, made%space%is_ndata_first())
-    ! Periodic meshes have two places for what lies on their seam: that of the first cell counts.
+    ! Dofs on the seam of a periodic mesh have two positions: that in the first cell is used.
     do cell = mesh%get_ncells_2d(), 1, -1
       do k = mesh%get_nlayers() - 1, 0, -1
         call mesh%get_cell_coords(cell + k * mesh%get_ncells_2d(), corners)

@@ -1,7 +1,7 @@
-!> Owns the objects that C holds by their handles, and when they are freed.
+!> Objects that C refers to by handles, and their lifetimes.
 !>
-!> A handle is a number that is never given twice, so that one that was freed is known to be. What
-!> others are built on is kept until the last of these is freed.
+!> A handle is a number that is never reused, so that a freed one is detected. An object exists
+!> until all objects that depend on it are freed.
 module handles_mod
 
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_null_char
@@ -15,7 +15,7 @@ module handles_mod
   integer(c_int), parameter, public :: done = 0
   integer(c_int), parameter, public :: refused = 1
 
-  !> The characters that a message has room for, its end included.
+  !> Size of a message in characters, including the terminating null character.
   integer, parameter :: room_of_message = 256
 
   !> An object that C may hold; `built_on` is the handle of another, or 0.
@@ -28,7 +28,7 @@ module handles_mod
   end type object_type
 
   abstract interface
-    !> Give back what an object holds.
+    !> Free the contents of an object.
     subroutine release_interface(self)
       import :: object_type
       class(object_type), intent(inout) :: self
@@ -45,7 +45,8 @@ module handles_mod
 
 contains
 
-  !> Keep an object and return its handle; what it is built on is in use from now on.
+  !> Store an object and return its handle; increments the use counts of the objects that it depends
+  !> on.
   function add_object(object) result(handle)
     class(object_type), pointer, intent(in) :: object
     integer(c_int64_t) :: handle
@@ -94,8 +95,8 @@ contains
     status = done
   end function free_object
 
-  !> Release an object that was freed and has no users, then what it was built on if that is
-  !> so, too.
+  !> Free an object that was released and has no users, then recursively the objects that it depends
+  !> on.
   subroutine release_unused(handle)
     integer(c_int64_t), intent(in) :: handle
 

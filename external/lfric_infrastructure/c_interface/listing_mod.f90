@@ -1,6 +1,6 @@
-!> Owns how numbers and arrays are shown to C: as entries of a list, each with its name.
+!> Lists of named numbers and arrays for C.
 !>
-!> An array is shown where it is: nothing is copied, and the first index runs fastest.
+!> An array is passed by its address: nothing is copied, and the first index is the fastest.
 module listing_mod
 
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_loc, c_null_char, c_null_ptr, &
@@ -28,7 +28,7 @@ module listing_mod
     integer(c_int) :: holds
   end type entry_type
 
-  !> The entries that there is room for, and how many there are.
+  !> Entries of a list with limited space, and the number of all entries.
   type, public :: listing_type
     private
     type(entry_type), pointer :: entries(:) => null()
@@ -50,7 +50,7 @@ module listing_mod
 
 contains
 
-  !> Fill these entries; what there is no room for is counted alone.
+  !> Fill these entries; further ones are only counted.
   subroutine into(self, entries)
     class(listing_type), intent(inout) :: self
     type(entry_type), target, intent(inout) :: entries(:)

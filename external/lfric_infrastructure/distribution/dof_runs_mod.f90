@@ -1,4 +1,4 @@
-!> Owns the dofs of messages as runs of consecutive ones, whose values move together.
+!> Dofs of messages as runs of consecutive dofs, whose values are moved together.
 module dof_runs_mod
 
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr

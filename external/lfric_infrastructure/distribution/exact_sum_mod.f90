@@ -1,4 +1,4 @@
-!> Owns sums of 64-bit reals that are exact, and rounded once: to the same bits in any order.
+!> Sums of 64-bit reals that are exact, and rounded once: to the same bits in any order.
 !>
 !> The sum is kept as one long whole number of units of 2**(-1074), the least positive real, in
 !> digits to the base 2**32. A real of 53 bits adds to two digits next to each other; digits are 64
@@ -22,11 +22,11 @@ module exact_sum_mod
   integer(int64), parameter :: implicit_one = 2_int64**fraction_bits
   integer, parameter :: largest_exponent = 2047
   integer, parameter :: least_power = -1074
-  !> The largest real ends in digit 64; two more hold what sums of reals reach beyond it.
+  !> The largest real ends in digit 64; two more digits hold the overflow of sums.
   integer, parameter :: last_digit = 66
   !> An addition adds less than 2**53 to a digit that is below 2**32 after carries were passed on.
   integer, parameter :: additions_between_carries = 1000
-  !> The bits that are looked at when the sum is rounded: more than a real has, and room for a sign.
+  !> The bits that are inspected when the sum is rounded: the precision of a real and a sign.
   integer, parameter :: window_bits = 62
 
   !> A sum of reals; 0 to begin with.
@@ -140,8 +140,8 @@ contains
     total%specials = self%specials + other%specials
   end function add_sum
 
-  !> Return the sum over all ranks, rounded to nearest; all ranks call this together. The parts
-  !> of the ranks stay what they are.
+  !> Return the sum over all ranks, rounded to nearest; called on all ranks. The parts of the ranks
+  !> do not change.
   function get_sum(self) result(total)
     class(exact_sum_type), intent(in) :: self
     real(real64) :: total
@@ -163,7 +163,7 @@ contains
     total = whole%rounded()
   end function get_sum
 
-  !> Return the sum of what this rank has added, rounded to nearest.
+  !> Return the sum of the values that this rank has added, rounded to nearest.
   pure function get_sum_of_rank(self) result(total)
     class(exact_sum_type), intent(in) :: self
     real(real64) :: total
@@ -194,7 +194,7 @@ contains
       call magnitude%pass_carries()
     end if
     call find_window(magnitude%digits, window, power)
-    ! At least as many bits as a real has not, more if they are below the least real.
+    ! Drop the bits beyond the precision of a real, and those below the least real.
     dropped = max(window_bits - fraction_bits - 1, -power)
     kept = ishft(window, -dropped)
     rest = window - ishft(kept, dropped)

@@ -1,7 +1,7 @@
-!> Owns sums over all ranks: as fast as can be, or exact so that they do not depend on the ranks.
+!> Sums over all ranks: either fast, or exact and so independent of the number of ranks.
 !>
-!> An exact sum is rounded once, so that its bits are the same however many ranks there are. Which
-!> it is, is set for the whole program, on all ranks alike.
+!> An exact sum is rounded once, so that its bits are the same for each number of ranks. The choice
+!> applies to the whole program and must be equal on all ranks.
 module global_sums_mod
 
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64

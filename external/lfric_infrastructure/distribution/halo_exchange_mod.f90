@@ -1,9 +1,9 @@
-!> Owns the way of values to the halos of other ranks.
+!> Transfer of values to the halos of other ranks.
 !>
-!> There is one message for each neighbour, whatever the number of fields. All values are received
-!> where they belong, in layouts that message passing knows. Those of a single field are sent from
-!> where they are, unless they lie in many short runs; these, and the values of several fields,
-!> pass through a buffer, which is kept for the next exchange. Nothing depends on their kind.
+!> Each neighbour gets one message for all fields. All values are received in place, by derived MPI
+!> types. The values of a single field are sent in place, unless they consist of many short runs;
+!> these, and the values of several fields, pass through a buffer, which the next exchange reuses.
+!> The module is independent of the kind of the fields.
 module halo_exchange_mod
 
   use, intrinsic :: iso_c_binding, only: c_loc
@@ -20,7 +20,7 @@ module halo_exchange_mod
 
   public :: start_exchange, finish_exchange
 
-  !> Messages of an exchange that was started, to this depth, or 0; and what is kept for the next.
+  !> Messages of an exchange in progress to this depth, 0 without one; and buffers for the next one.
   type, public :: halo_messages_type
     integer(i_def) :: depth = 0
     integer, allocatable :: requests(:)
@@ -30,8 +30,8 @@ module halo_exchange_mod
 
 contains
 
-  !> Start an exchange of all parts, whose values have equally many bytes. Until it is finished
-  !> their halos may not be used, and what their rank owns may not be changed.
+  !> Start an exchange of all parts, whose values have the same size. Until it is finished, halos
+  !> may not be used and owned values may not be changed.
   subroutine start_exchange(parts, messages)
     type(part_type), intent(in) :: parts(:)
     type(halo_messages_type), target, intent(inout) :: messages
@@ -60,7 +60,7 @@ contains
     call finish_messages(messages%requests)
   end subroutine finish_exchange
 
-  !> Make room for the requests of a plan, and for so many words for each value that is sent.
+  !> Allocate the requests of a plan, and this number of words for each value that is sent.
   subroutine make_room(messages, plan, words)
     type(halo_messages_type), intent(inout) :: messages
     type(message_plan_type), intent(in) :: plan
@@ -80,8 +80,8 @@ contains
       allocate (messages%buffer(plan%count_sent() * words))
   end subroutine make_room
 
-  !> Start the messages of a plan. What is received has layouts that count from the beginning of the
-  !> first part; what is sent is packed, or has the layouts of its only part.
+  !> Start the messages of a plan. The layouts of received values are relative to the first part;
+  !> sent values are packed, or use the layouts of the only part.
   subroutine start_messages(parts, plan, received, is_packed, messages)
     use halo_statistics_mod, only: count_exchange
 
@@ -114,7 +114,8 @@ contains
                         plan%count_sent() * bytes)
   end subroutine start_messages
 
-  !> Copy what a rank is sent to a buffer, part by part, beginning with the value of this number.
+  !> Copy the values for a rank to a buffer, part by part, beginning at the value with the number
+  !> `first`.
   subroutine pack_message(parts, rank, buffer, first)
     type(part_type), intent(in) :: parts(:)
     integer(i_def), intent(in) :: rank

@@ -1,4 +1,5 @@
-!> Owns which dofs a halo exchange moves: those that others own and those that others ask for.
+!> Routing of a halo exchange: the dofs of other owners that are received, and the dofs that other
+!> ranks need.
 module halo_routing_mod
 
   use, intrinsic :: iso_c_binding, only: c_int64_t
@@ -14,10 +15,10 @@ module halo_routing_mod
   !> Runs that are shorter than this on average are packed faster than message passing finds them.
   integer(i_def), parameter :: short = 8
 
-  !> The messages of an exchange, and where in a field their values are: `sent(:, n)` and
-  !> `received(:, n)` are the layouts of the messages, for values of 4 n bytes; `sent_runs` are what
-  !> is sent, `received_runs` what is received. Messages that `is_packed` are better sent from a
-  !> buffer. A routing, once made, stays.
+  !> The messages of an exchange and the positions of their values in a field: `sent(:, n)` and
+  !> `received(:, n)` are the layouts of the messages for values of 4 n bytes; `sent_runs` and
+  !> `received_runs` are their dofs. Messages that are marked `is_packed` are better sent from a
+  !> buffer. A routing is constant.
   type, public :: halo_routing_type
     type(message_plan_type) :: plan
     type(dof_runs_type) :: sent_runs
@@ -36,8 +37,8 @@ module halo_routing_mod
 
 contains
 
-  !> Return the routing that fills the dofs from `last_owned + 1` on. Dofs are told apart by
-  !> `global_ids`; `owners` are the ranks, from 0, that own them. All ranks call this together.
+  !> Return the routing that fills the dofs from `last_owned + 1` on. `global_ids` identify the
+  !> dofs; `owners` are the ranks (from 0) that own them. Called on all ranks.
   function new_halo_routing(global_ids, owners, last_owned) result(self)
     use ids_mod, only: sorted_ids_type
 
@@ -80,7 +81,7 @@ contains
     call set_layouts(self%received, self%received_runs)
   end function new_halo_routing
 
-  !> Return what is sent, as a storage has it.
+  !> Return the sent dofs as boxes of a storage.
   pure function boxes_sent(self) result(boxes)
     class(halo_routing_type), intent(in) :: self
     type(box_type), allocatable :: boxes(:)
@@ -88,7 +89,7 @@ contains
     boxes = boxes_of(self%sent_runs)
   end function boxes_sent
 
-  !> Return what is received, as a storage has it.
+  !> Return the received dofs as boxes of a storage.
   pure function boxes_received(self) result(boxes)
     class(halo_routing_type), intent(in) :: self
     type(box_type), allocatable :: boxes(:)

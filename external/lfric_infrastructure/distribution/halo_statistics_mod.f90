@@ -1,4 +1,4 @@
-!> Owns the count of what halo exchanges have cost this rank.
+!> Statistics of halo exchanges on this rank.
 module halo_statistics_mod
 
   use, intrinsic :: iso_fortran_env, only: int64
@@ -31,7 +31,7 @@ contains
     done%bytes = done%bytes + bytes
   end subroutine count_exchange
 
-  !> Return what was done since the program began or the count was reset.
+  !> Return the counts since the start of the program or the last reset.
   function get_halo_statistics() result(statistics)
     type(halo_statistics_type) :: statistics
 

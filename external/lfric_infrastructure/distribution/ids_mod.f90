@@ -1,4 +1,4 @@
-!> Owns the ways between ids over all ranks and numbers on this rank.
+!> Conversion between global ids and local numbers.
 module ids_mod
 
   use constants_mod, only: i_def, i_halo_index

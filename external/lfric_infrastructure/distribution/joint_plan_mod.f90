@@ -1,4 +1,4 @@
-!> Owns the messages of several fields that are exchanged together, from one exchange to the next.
+!> Messages of several fields that are exchanged together, kept from one exchange to the next.
 module joint_plan_mod
 
   use, intrinsic :: iso_c_binding, only: c_intptr_t, c_null_ptr, c_ptr
@@ -19,8 +19,7 @@ module joint_plan_mod
     integer(i_def) :: bytes = 0
   end type part_type
 
-  !> The messages of some parts, and the layouts of what they receive, which count from the
-  !> beginning of the first.
+  !> The messages of some parts, and the layouts of the received values, relative to the first part.
   type, public :: joint_plan_type
     type(message_plan_type) :: plan
     integer, allocatable :: received(:)
@@ -81,7 +80,7 @@ contains
     place = transfer(part%address, 0_c_intptr_t)
   end function place_of
 
-  !> Return the layout of what these parts receive from a rank.
+  !> Return the layout of the values that these parts receive from a rank.
   function received_layout(parts, rank) result(layout)
     type(part_type), intent(in) :: parts(:)
     integer(i_def), intent(in) :: rank

@@ -1,4 +1,4 @@
-!> Owns who sends how many values to whom in one exchange.
+!> Number of values that each rank sends to each other rank in one exchange.
 module message_plan_mod
 
   use constants_mod, only: i_def
@@ -60,7 +60,8 @@ contains
     count_sent = self%first_sent(size(self%first_sent)) - 1
   end function count_sent
 
-  !> Return the plan of exchanges that are done together: what they send to one rank is one message.
+  !> Return the plan of exchanges that are executed together: all values for one rank are in one
+  !> message.
   pure function join_plans(plans) result(joint)
     type(message_plan_type), intent(in) :: plans(:)
     type(message_plan_type) :: joint

@@ -1,10 +1,10 @@
-!> Owns which cells of a mesh a rank holds, and in which order.
+!> Partition of a mesh: the cells of each rank and their order.
 !>
-!> Panels are cut into rectangles, of which each rank owns as many as any other. The level of a cell
-!> tells where it lies: halo cells of depth d have level d, owned cells next to another rank's 0,
-!> inner cells -1, -2 and so on inwards. Two cells are one apart if they share a vertex. The cells
-!> of a rank are ordered by level, then by number over all ranks; the level beyond the deepest halo
-!> holds the ghost cells, which are there so that the owner of everything on a halo cell is known.
+!> Panels are cut into rectangles, and each rank owns the same number of them. The level of a cell
+!> describes its position: halo cells of depth d have level d, owned cells next to another rank's
+!> level 0, inner cells -1, -2 and so on inwards. Two cells have distance 1 if they share a vertex.
+!> The cells of a rank are ordered by level, then by global number; the level beyond the deepest
+!> halo contains the ghost cells, which are needed to find the owner of every dof on a halo cell.
 module partition_mod
 
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -19,7 +19,7 @@ module partition_mod
   !> More steps than any rank makes.
   integer(i_def), parameter :: far = 1000000000
 
-  !> The rectangles into which panels are cut, and what one rank holds.
+  !> The rectangles of the panels, and the cells of one rank.
   type, public :: partition_type
     private
     integer(i_def) :: parts(2) = 1
@@ -37,11 +37,10 @@ module partition_mod
 
 contains
 
-  !> Return how a mesh is cut for a number of ranks, and what one of them, from 0, holds of it.
-  !> Squares of `together` by `together` cells are not cut, which must divide the panels: meshes
-  !> that differ by this factor in each direction are then cut alike.
-  !> Unless `inner_halos` are wanted, which they are if it is not given, inner cells of all depths
-  !> have the level of the deepest.
+  !> Return the partition of a mesh for a number of ranks, and the cells of one of them (from 0).
+  !> Blocks of `together` by `together` cells, which must divide the panels, are not cut: meshes
+  !> that differ by this factor in each direction are then partitioned equally. Without
+  !> `inner_halos` (default: with), inner cells of all depths have the level of the deepest.
   function new_partition(surface, ranks, rank, together, halo_depth, inner_halos) result(self)
     class(surface_type), intent(in) :: surface
     integer(i_def), intent(in) :: ranks

@@ -1,4 +1,4 @@
-!> Owns arrays of fields that a collection holds under one name.
+!> Arrays of fields that a collection holds under one name.
 module field_array_mod
 
   use constants_mod, only: i_def, str_def

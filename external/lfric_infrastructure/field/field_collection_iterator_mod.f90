@@ -1,4 +1,4 @@
-!> Owns walking over the fields of a collection, in the order in which they were added.
+!> Iteration over the fields of a collection in the order of their addition.
 module field_collection_iterator_mod
 
   use constants_mod, only: i_def, l_def

@@ -1,4 +1,4 @@
-!> Owns collections of fields of any kind, which are looked up by name.
+!> Collections of fields of any kind, which are looked up by name.
 !>
 !> A field is added by value, and the collection then owns a copy, or as a pointer type, and it
 !> then refers to a field that lives elsewhere.

@@ -1,4 +1,4 @@
-!> Owns the fields of kind r_def, which has 64 bits in any set of precisions.
+!> The fields of kind r_def, which has 64 bits in any set of precisions.
 module field_mod
 
   use field_real64_mod, only: &

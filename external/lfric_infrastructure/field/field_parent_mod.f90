@@ -1,4 +1,4 @@
-!> Owns what fields of every data type have in common: space, name, halo and its dirty flags.
+!> Common part of fields of all data types: space, name, halo and its dirty flags.
 !>
 !> A proxy gives generated code access to the data of a field; it shares the storage of its field,
 !> which keeps a flag for each halo depth. A new field is dirty at every depth.
@@ -14,7 +14,7 @@ module field_parent_mod
   use mesh_mod, only: mesh_type
   use pure_abstract_field_mod, only: pure_abstract_field_type
   use storage_parts_mod, only: box_type
-  use storage_words_mod, only: access_read_write, access_write
+  use storage_constants_mod, only: access_read_write, access_write
   use stored_values_mod, only: stored_values_type
 
   implicit none

@@ -1,4 +1,4 @@
-!> Owns the storage that stored_values_mod holds as something opaque.
+!> The storage that stored_values_mod holds as something opaque.
 module held_storage_mod
 
   use array_table_mod, only: array_used_by, enter_field, leave_field

@@ -1,4 +1,4 @@
-!> Owns the halo exchange of several fields with one message for each neighbour.
+!> The halo exchange of several fields with one message for each neighbour.
 !>
 !> LFRic has nothing like it, so generated code calls it only where it was asked to. The fields of
 !> one call hold values of one kind; proxies of single fields make a list, as in

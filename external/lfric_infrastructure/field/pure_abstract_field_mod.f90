@@ -1,4 +1,4 @@
-!> Owns the type that is common to fields, arrays of fields and pointers to fields.
+!> The type that is common to fields, arrays of fields and pointers to fields.
 module pure_abstract_field_mod
 
   use linked_list_data_mod, only: linked_list_data_type

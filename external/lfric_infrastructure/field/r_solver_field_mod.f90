@@ -1,4 +1,4 @@
-!> Owns the fields of kind r_solver.
+!> The fields of kind r_solver.
 module r_solver_field_mod
 
   use precision_fields_mod, only: r_solver_field_type, r_solver_field_proxy_type, &

@@ -1,4 +1,4 @@
-!> Owns the fields of kind r_tran.
+!> The fields of kind r_tran.
 module r_tran_field_mod
 
   use precision_fields_mod, only: r_tran_field_type, r_tran_field_proxy_type, &

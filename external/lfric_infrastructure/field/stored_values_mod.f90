@@ -1,4 +1,4 @@
-!> Owns the storage of the values of a field or of an operator, which knows where they are current.
+!> The storage of the values of a field or of an operator, which knows where they are current.
 !>
 !> Generated code acquires and releases values, on the host or on a device. Whoever reads `data` of
 !> a proxy looks at what the host has: that is good between an acquire there and its release, behind
@@ -74,7 +74,7 @@ contains
   !> are for the caller to set, who knows what a loop leaves of it.
   subroutine acquire(self, space, access, may_share)
     use held_storage_mod, only: array_of, wrapped_array_type
-    use storage_words_mod, only: access_read
+    use storage_constants_mod, only: access_read
 
     class(stored_values_type), target, intent(inout) :: self
     integer(c_int), intent(in) :: space
@@ -133,7 +133,7 @@ contains
   !> Make the host have the latest values.
   subroutine bring_to_host(self)
     use held_storage_mod, only: array_of, wrapped_array_type
-    use storage_words_mod, only: access_read, space_host
+    use storage_constants_mod, only: access_read, space_host
 
     class(stored_values_type), target, intent(inout) :: self
 

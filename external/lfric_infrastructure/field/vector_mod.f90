@@ -1,4 +1,4 @@
-!> Owns the type of the vectors that a solver works on, whatever they are made of.
+!> The type of the vectors that a solver works on, whatever they are made of.
 module vector_mod
 
   use constants_mod, only: i_def, r_def

@@ -1,4 +1,4 @@
-!> Owns the order of the dofs on a rank, their owners and their ids over all ranks.
+!> The order of the dofs on a rank, their owners and their ids over all ranks.
 !>
 !> Dofs are in columns, contiguous in the vertical, over a vertex, an edge or a cell; those of a
 !> broken space are in a column for each cell and dof. Columns that the rank owns come first, then

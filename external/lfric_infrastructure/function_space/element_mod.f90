@@ -1,4 +1,4 @@
-!> Owns where the dofs of a space sit in a cell, and the basis functions that go with them.
+!> Positions of the dofs of a space in a cell, and their basis functions.
 !>
 !> Every basis function is a product of polynomials, one in each direction (see line_mod). Where a
 !> space is continuous they have one more point than the order plus 1: the row goes from side to

@@ -1,4 +1,4 @@
-!> Owns the names of the function spaces and where each is continuous.
+!> The names of the function spaces and where each is continuous.
 module fs_continuity_mod
 
   use constants_mod, only: i_def, l_native, str_short

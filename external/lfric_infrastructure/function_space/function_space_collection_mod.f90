@@ -1,4 +1,4 @@
-!> Owns the function spaces of a program: each is made when first asked for, then shared.
+!> The function spaces of a program: each is made when first asked for, then shared.
 module function_space_collection_mod
 
   use constants_mod, only: i_def, l_def

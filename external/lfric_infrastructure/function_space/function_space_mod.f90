@@ -1,4 +1,4 @@
-!> Owns the function space: which dofs its cells hold, in which order, and their basis functions.
+!> The function space: which dofs its cells hold, in which order, and their basis functions.
 !>
 !> The order of the dofs is that of dof_numbering_mod, the basis that of element_mod.
 module function_space_mod

@@ -1,4 +1,4 @@
-!> Owns polynomials in one direction of a cell: 1 at their own point of a row, 0 at the others.
+!> Polynomials in one direction of a cell: 1 at their own point of a row, 0 at the others.
 module line_mod
 
   use constants_mod, only: i_def, r_def

@@ -1,4 +1,4 @@
-!> Owns the dofs of the cells around a cell, for the shape that keeps its branches apart.
+!> The dofs of the cells around a cell, for the shape that keeps its branches apart.
 !>
 !> Each branch (W, S, E, N) starts with the cell itself and runs straight outward, also where the
 !> cells that it comes to are turned; it ends at a border, and where it is back at the cell itself.

@@ -1,4 +1,4 @@
-!> Owns the dofs of the cells around a cell, for the shapes that are one list of cells.
+!> The dofs of the cells around a cell, for the shapes that are one list of cells.
 !>
 !> The cell itself comes first, then the branches W, S, E, N, each straight outward, also where the
 !> cells that it comes to are turned. A region adds after each cell of a branch those to its side:

@@ -1,4 +1,4 @@
-!> Owns the stencil maps of a function space, each found by its shape and its extent.
+!> The stencil maps of a function space, each found by its shape and its extent.
 module stencil_maps_mod
 
   use constants_mod, only: i_def

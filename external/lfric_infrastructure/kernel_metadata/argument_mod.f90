@@ -1,4 +1,4 @@
-!> Owns the words of kernel metadata, of both generations.
+!> The words of kernel metadata, of both generations.
 !>
 !> A kernel type holds metadata in components that are initialised from these names, so that a
 !> misspelt name is an error of compilation. The values are arbitrary; within a group they

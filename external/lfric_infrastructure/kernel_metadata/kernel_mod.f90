@@ -1,4 +1,4 @@
-!> Owns the type that every kernel type extends.
+!> The type that every kernel type extends.
 module kernel_mod
 
   implicit none

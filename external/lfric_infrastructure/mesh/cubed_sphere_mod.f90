@@ -1,4 +1,4 @@
-!> Owns the topology and geometry of a cubed sphere, whole and over all ranks.
+!> The topology and geometry of a cubed sphere, whole and over all ranks.
 !>
 !> Places are those on a cube around the centre, in half cells, so that corners, middles of edges
 !> and middles of cells all have whole coordinates. These say on which panels a place is: those as

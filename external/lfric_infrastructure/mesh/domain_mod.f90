@@ -1,4 +1,4 @@
-!> Owns the extent of a mesh in the horizontal and the vertical.
+!> The extent of a mesh in the horizontal and the vertical.
 module domain_mod
 
   use constants_mod, only: i_def, l_def, r_def

@@ -1,4 +1,4 @@
-!> Owns how a horizontal mesh becomes columns of layers: the heights of their levels.
+!> Extrusion of a horizontal mesh to columns of layers: the heights of their levels.
 module extrusion_mod
 
   use constants_mod, only: i_def, r_def

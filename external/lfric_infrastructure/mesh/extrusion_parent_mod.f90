@@ -1,5 +1,5 @@
-!> Owns what all extrusions of a mesh have in common. Those that there are have a module of their
-!> own, which a mesh need not read.
+!> Base type of all extrusions of a mesh. The extrusions are in another module, on which meshes do
+!> not depend.
 module extrusion_parent_mod
 
   use constants_mod, only: i_def, r_def

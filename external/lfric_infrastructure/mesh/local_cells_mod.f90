@@ -1,4 +1,4 @@
-!> Owns which cells one rank holds: their order by level, their numbers here and over all ranks.
+!> Cells of one rank: their order by level, their local and global numbers.
 !>
 !> See partition_mod for what levels are, and who decides.
 module local_cells_mod

@@ -1,4 +1,4 @@
-!> Owns the part of the horizontal mesh that one rank holds: what lies next to what, and where.
+!> The part of the horizontal mesh that one rank holds: what lies next to what, and where.
 !>
 !> The whole mesh is a plane or a cubed sphere; which of its cells a rank holds, and their order, is
 !> decided by partition_mod. Vertices and edges are numbered in the order of their numbers over all

@@ -1,4 +1,4 @@
-!> Owns which cells a loop visits: inner, owned and halo cells, and their colours.
+!> Cells that a loop visits: inner, owned and halo cells, and their colours.
 !>
 !> The cells of a rank are ordered by inner depth, owned, halo by depth. A colour is a set of
 !> cells no two of which share a vertex; within a colour cells ascend, so that the last cell of

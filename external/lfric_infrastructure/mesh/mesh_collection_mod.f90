@@ -1,4 +1,4 @@
-!> Owns the meshes of a program, which algorithms look up by id, by name or as a variant.
+!> The meshes of a program, which algorithms look up by id, by name or as a variant.
 module mesh_collection_mod
 
   use constants_mod, only: i_def, str_def

@@ -1,4 +1,4 @@
-!> Owns the colouring of cells and of tiles of them: no two of one colour share a vertex.
+!> The colouring of cells and of tiles of them: no two of one colour share a vertex.
 module mesh_colouring_mod
 
   use, intrinsic :: iso_fortran_env, only: int64

@@ -1,4 +1,4 @@
-!> Owns the map from the cells of one mesh to those that they cover on another.
+!> The map from the cells of one mesh to those that they cover on another.
 module mesh_map_mod
 
   use constants_mod, only: i_def

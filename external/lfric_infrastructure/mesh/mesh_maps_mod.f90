@@ -1,4 +1,4 @@
-!> Owns the maps from one mesh to others, each found by the number of the other mesh.
+!> The maps from one mesh to others, each found by the number of the other mesh.
 module mesh_maps_mod
 
   use constants_mod, only: i_def

@@ -1,4 +1,4 @@
-!> Owns the mesh: columns of cells over a horizontal mesh, their topology, geometry and relations.
+!> The mesh: columns of cells over a horizontal mesh, their topology, geometry and relations.
 !>
 !> Which cells and tiles a loop visits, and their colours, are inherited from mesh_tiles_mod. Ids of
 !> cells and vertices in three dimensions count the lowest layer first: cell (c, k) is
@@ -583,8 +583,7 @@ contains
     mesh_map_exists = associated(get_map(self%maps, target_mesh%get_id()))
   end function query_mesh_map
 
-  !> Give the maps to other meshes back, and up what devices have of all maps, before the mesh is
-  !> freed.
+  !> Free the maps to other meshes and their copies on devices, before the mesh is freed.
   subroutine clear(self)
     use storage_tables_mod, only: forget_table
 

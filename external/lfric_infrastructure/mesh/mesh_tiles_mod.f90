@@ -1,7 +1,7 @@
-!> Owns which tiles a loop visits, and which cells of each.
+!> Tiles that a loop visits, and the cells of each tile.
 !>
-!> A tile is a rectangle of neighbouring cells (see mesh_tiling_mod), a single cell unless a mesh is
-!> made with others. Loops over the tiles of a colour, and over the cells of a tile, begin at 1.
+!> A tile is a rectangle of neighbouring cells (see mesh_tiling_mod), by default a single cell.
+!> Loops over the tiles of a colour, and over the cells of a tile, begin at 1.
 module mesh_tiles_mod
 
   use constants_mod, only: i_def, l_def
@@ -311,7 +311,7 @@ contains
     coloured_tiling_map => self%tiling%map
   end function get_coloured_tiling_map
 
-  !> Give up what devices have of the tiles, before these are freed.
+  !> Free the copies of the tiles on devices, before the tiles are freed.
   subroutine forget_tiles(self)
     use storage_tables_mod, only: forget_table
 

@@ -1,4 +1,4 @@
-!> Owns tiles: rectangles of neighbouring cells, and colours of tiles that share no vertex.
+!> Tiles: rectangles of neighbouring cells, and colours of tiles that share no vertex.
 !>
 !> Tiles are cut from whole panels, so that a tile is the same on all ranks, but that a rank may
 !> hold a part of it only. The cells of a tile ascend, and so do the first cells of the tiles of a
@@ -82,7 +82,7 @@ contains
     end do
   end function tiles_of_blocks
 
-  !> Make room for the tiles of each colour and the cells of each tile.
+  !> Allocate the tiles of each colour and the cells of each tile.
   subroutine allocate_map(self, tile_of_cell, colours)
     type(mesh_tiling_type), intent(inout) :: self
     integer(i_def), intent(in) :: tile_of_cell(:)

@@ -1,4 +1,4 @@
-!> Owns the topology and geometry of a plane of rectangular cells, whole and over all ranks.
+!> The topology and geometry of a plane of rectangular cells, whole and over all ranks.
 !>
 !> Cells are numbered row by row from the south-west corner, and so are vertices and edges; the
 !> edges across x come before the others. It refuses to be anything but a plane.
@@ -130,7 +130,7 @@ contains
       last_beside((vertex - 1) / self%corners_x(), self%cells_y, self%periodic_y))
   end function last_cell_at_vertex
 
-  !> Return the cell of the highest number beside an edge.
+  !> Return the highest number of the cells adjacent to an edge.
   pure function last_cell_at_edge(self, edge) result(cell)
     class(plane_type), intent(in) :: self
     integer(i_def), intent(in) :: edge
@@ -150,7 +150,7 @@ contains
     end if
   end function last_cell_at_edge
 
-  !> Return the higher of the places, from 1, on the two sides of a line, from 0.
+  !> Return the higher position, from 1, of the two sides of a line, from 0.
   pure function last_beside(line, extent, periodic) result(place)
     integer(i_def), intent(in) :: line, extent
     logical(l_def), intent(in) :: periodic

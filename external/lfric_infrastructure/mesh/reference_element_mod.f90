@@ -1,4 +1,4 @@
-!> Owns the reference element: the unit cube, the order of its entities, and its directions.
+!> The reference element: the unit cube, the order of its entities, and its directions.
 !>
 !> A normal or a tangent points in the sense in which the basis functions are positive; an
 !> outward normal points out of the cell. Horizontal faces are those reached by moving in the
@@ -194,7 +194,7 @@ contains
     get_number_verts_per_edge = 2
   end function get_number_verts_per_edge
 
-  !> Return the label of what sits on a vertex.
+  !> Return the label of a vertex.
   pure function get_vertex_entity(this, vertex_index)
     class(reference_element_type), intent(in) :: this
     integer(i_def), intent(in) :: vertex_index
@@ -203,7 +203,7 @@ contains
     get_vertex_entity = VERTEX_OFFSET + vertex_index
   end function get_vertex_entity
 
-  !> Return the label of what sits on an edge.
+  !> Return the label of an edge.
   pure function get_edge_entity(this, edge_index)
     class(reference_element_type), intent(in) :: this
     integer(i_def), intent(in) :: edge_index
@@ -212,7 +212,7 @@ contains
     get_edge_entity = EDGE_OFFSET + edge_index
   end function get_edge_entity
 
-  !> Return the label of what sits on a face.
+  !> Return the label of a face.
   pure function get_face_entity(this, face_index)
     class(reference_element_type), intent(in) :: this
     integer(i_def), intent(in) :: face_index

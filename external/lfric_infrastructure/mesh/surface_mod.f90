@@ -1,7 +1,7 @@
-!> Owns what whole horizontal meshes have in common: they are equal rectangles of cells, the panels.
+!> Common part of whole horizontal meshes: panels that are equal rectangles of cells.
 !>
-!> Cells are numbered panel by panel, row by row in each from its south-west corner. What lies next
-!> to what, and where, is left to what extends it.
+!> Cells are numbered panel by panel, row by row in each from its south-west corner. Extending types
+!> define neighbours and geometry.
 module surface_mod
 
   use constants_mod, only: i_def, l_def, r_def
@@ -20,7 +20,7 @@ module surface_mod
   integer(i_def), parameter, public :: step_y(sides) = [0, -1, 0, 1]
   integer(i_def), parameter, public :: opposite(sides) = [3, 4, 1, 2]
 
-  !> Panels of so many cells in x and in y, and whether there is no border in each direction.
+  !> Panels with a number of cells in x and in y, and whether each direction is periodic.
   type, abstract, public :: surface_type
     integer(i_def) :: cells_x = 0
     integer(i_def) :: cells_y = 0
@@ -92,7 +92,7 @@ module surface_mod
       integer(i_def) :: cell
     end function last_around_vertex
 
-    !> Return the cell of the highest number beside an edge.
+    !> Return the highest number of the cells adjacent to an edge.
     pure function last_beside_edge(self, edge) result(cell)
       import :: i_def, surface_type
       class(surface_type), intent(in) :: self

@@ -1,9 +1,9 @@
-!> Owns how columnwise operators number the dofs of a column, and which entries a matrix has.
+!> Numbering of the dofs of a column in columnwise operators, and the band of their matrices.
 !>
-!> Rows and columns of a matrix are the dofs of a column in the order of height: layer by layer
-!> those at its bottom, then those within. Entry (i, j) can differ from zero only if
+!> Rows and columns of a matrix are the dofs of a column in the order of height: layer by layer,
+!> those at the bottom before those within. Entry (i, j) can be nonzero only if
 !>
-!>     -gamma_m <= alpha i - beta j <= gamma_p.
+!> -gamma_m <= alpha i - beta j <= gamma_p.
 module column_band_mod
 
   use constants_mod, only: i_def
@@ -41,7 +41,7 @@ module column_band_mod
 
 contains
 
-  !> Return a band without what alpha and beta have in common.
+  !> Return a band after division by the common factor of alpha and beta.
   pure function new_band(alpha, beta, gamma_m, gamma_p) result(band)
     integer(i_def), intent(in) :: alpha, beta, gamma_m, gamma_p
     type(band_type) :: band
@@ -81,9 +81,9 @@ contains
 
   !> Return the band that assembly needs, which couples the dofs of one layer.
   !>
-  !> Those of layer k are at places from p (k - 1) + 1 to p (k - 1) + n, where p is what each layer
-  !> adds and n the number of dofs of a cell. With alpha that p of the space it maps from and beta
-  !> that of the other, k drops out of alpha i - beta j.
+  !> Those of layer k have positions from p (k - 1) + 1 to p (k - 1) + n, where p is the number of
+  !> dofs that each layer adds and n the number of dofs of a cell. With the p of the source space as
+  !> alpha and that of the target space as beta, k cancels in alpha i - beta j.
   pure function band_of_assembly(to, from) result(band)
     type(column_type), intent(in) :: to
     type(column_type), intent(in) :: from
@@ -157,7 +157,7 @@ contains
     allocate (column%banded_dofmap(fs%get_ndf(), fs%get_nlayers()))
     allocate (column%indirection_dofmap(column%ndof))
     allocate (heights, source=places_by_height(fs, column))
-    ! Columns are alike, so that any cell tells.
+    ! All columns have the same structure, so any cell can be used.
     dofmap => fs%get_cell_dofmap(1_i_def)
     do layer = 1, fs%get_nlayers()
       column%banded_dofmap(:, layer) = heights + (layer - 1) * column%per_layer

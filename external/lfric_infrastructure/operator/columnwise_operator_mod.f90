@@ -1,4 +1,4 @@
-!> Owns the columnwise operator: a banded matrix for every column, in the precision of the solver.
+!> The columnwise operator: a banded matrix for every column, in the precision of the solver.
 !>
 !> It maps between spaces that are not shared between columns. Entry (i, j) of a matrix, if it is
 !> in the band (see `column_band_mod`), is kept at `columnwise_matrix(j - j_minus + 1, i, cell)`,
@@ -186,8 +186,8 @@ contains
     call self%operator_final()
   end subroutine destroy_operator
 
-  !> Begin to use the matrices in a space, where they are current from then on: `values` are those
-  !> that code for the space works on, until `release`.
+  !> Begin an access to the matrices in a space; they are current there afterwards. Code for the
+  !> space uses `values` until `release`.
   subroutine acquire(self, space, access, values, may_share)
     use held_storage_mod, only: field_storage_type, storage_of
 

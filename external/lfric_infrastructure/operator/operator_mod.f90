@@ -1,4 +1,4 @@
-!> Owns the operators of kind r_def, and hands on those of the other kinds.
+!> The operators of kind r_def, and hands on those of the other kinds.
 module operator_mod
 
   use operator_real64_mod, only: &

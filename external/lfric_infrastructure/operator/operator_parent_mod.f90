@@ -1,4 +1,4 @@
-!> Owns what operators of every kind have in common: the two spaces that they map between.
+!> Common part of operators of every kind: the spaces that they map between.
 module operator_parent_mod
 
   use, intrinsic :: iso_c_binding, only: c_int
@@ -43,7 +43,7 @@ module operator_parent_mod
 
 contains
 
-  !> Set the spaces of an operator that has none, and make room for the storage of its matrices.
+  !> Set the spaces of a new operator, and allocate the storage of its matrices.
   subroutine operator_parent_initialiser(self, fs_to, fs_from)
     class(operator_parent_type), target, intent(inout) :: self
     class(function_space_type), target, intent(in) :: fs_to
@@ -61,7 +61,7 @@ contains
     call self%values%make_storage()
   end subroutine operator_parent_initialiser
 
-  !> Let a proxy see the spaces and the storage of the operator.
+  !> Set the spaces and the storage of a proxy to those of the operator.
   subroutine operator_parent_proxy_initialiser(self, operator_proxy)
     class(operator_parent_type), target, intent(in) :: self
     class(operator_parent_proxy_type), intent(inout) :: operator_proxy

@@ -1,4 +1,4 @@
-!> Owns the operators of kind r_tran.
+!> The operators of kind r_tran.
 module r_tran_operator_mod
 
   use precision_operators_mod, only: r_tran_operator_type, r_tran_operator_proxy_type

@@ -1,4 +1,4 @@
-!> Owns the Legendre polynomials, from whose zeros the Gaussian rules are made.
+!> The Legendre polynomials, from whose zeros the Gaussian rules are made.
 module legendre_mod
 
   use constants_mod, only: i_def, r_def

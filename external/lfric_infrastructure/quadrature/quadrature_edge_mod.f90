@@ -1,4 +1,4 @@
-!> Owns quadrature over the edges of a cell.
+!> Quadrature over the edges of a cell.
 module quadrature_edge_mod
 
   use constants_mod, only: i_def, r_def

@@ -1,4 +1,4 @@
-!> Owns quadrature over the faces of a cell.
+!> Quadrature over the faces of a cell.
 module quadrature_face_mod
 
   use constants_mod, only: i_def, r_def

@@ -1,4 +1,4 @@
-!> Owns the type that every quadrature extends.
+!> The type that every quadrature extends.
 module quadrature_mod
 
   implicit none

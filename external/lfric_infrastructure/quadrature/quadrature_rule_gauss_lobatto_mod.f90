@@ -1,4 +1,4 @@
-!> Owns the Gauss-Lobatto rules: the ends are among the n points, which integrate degree 2n - 3.
+!> The Gauss-Lobatto rules: the ends are among the n points, which integrate degree 2n - 3.
 module quadrature_rule_gauss_lobatto_mod
 
   use constants_mod, only: i_def, PI, r_def

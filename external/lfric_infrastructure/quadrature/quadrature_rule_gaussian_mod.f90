@@ -1,4 +1,4 @@
-!> Owns the Gauss-Legendre rules: n points integrate polynomials of degree 2n - 1.
+!> The Gauss-Legendre rules: n points integrate polynomials of degree 2n - 1.
 module quadrature_rule_gaussian_mod
 
   use constants_mod, only: i_def, PI, r_def

@@ -1,4 +1,4 @@
-!> Owns the weights that integrate the polynomial through given points.
+!> The weights that integrate the polynomial through given points.
 module quadrature_rule_interpolating_mod
 
   use constants_mod, only: i_def, r_def

@@ -1,4 +1,4 @@
-!> Owns the type that every rule for integrals over [0, 1] extends.
+!> The type that every rule for integrals over [0, 1] extends.
 module quadrature_rule_mod
 
   use constants_mod, only: i_def, r_def

@@ -1,4 +1,4 @@
-!> Owns the Newton-Cotes rules: equally spaced points, the ends among them.
+!> The Newton-Cotes rules: equally spaced points, the ends among them.
 module quadrature_rule_newton_cotes_mod
 
   use constants_mod, only: i_def, r_def

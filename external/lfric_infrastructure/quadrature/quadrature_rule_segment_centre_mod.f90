@@ -1,4 +1,4 @@
-!> Owns the rules of the middles of equal segments.
+!> The rules of the midpoints of equal segments.
 module quadrature_rule_segment_centre_mod
 
   use constants_mod, only: i_def, r_def

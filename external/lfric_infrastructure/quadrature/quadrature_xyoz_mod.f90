@@ -1,4 +1,4 @@
-!> Owns quadrature over the volume of a cell, as a product of horizontal and vertical points.
+!> Quadrature over the volume of a cell, as a product of horizontal and vertical points.
 module quadrature_xyoz_mod
 
   use constants_mod, only: i_def, r_def

@@ -1,4 +1,4 @@
-!> Owns the scalars of kind r_solver.
+!> The scalars of kind r_solver.
 module r_solver_scalar_mod
 
   use precision_scalars_mod, only: r_solver_scalar_type

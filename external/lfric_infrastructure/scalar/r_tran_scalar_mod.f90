@@ -1,4 +1,4 @@
-!> Owns the scalars of kind r_tran.
+!> The scalars of kind r_tran.
 module r_tran_scalar_mod
 
   use precision_scalars_mod, only: r_tran_scalar_type

@@ -1,4 +1,4 @@
-!> Owns the scalars of kind r_def.
+!> The scalars of kind r_def.
 module scalar_mod
 
   use precision_scalars_mod, only: scalar_type

@@ -1,4 +1,4 @@
-!> Owns the type of the clocks that an algorithm may be handed.
+!> Base type of the clocks that algorithms may receive.
 module clock_mod
 
   use constants_mod, only: i_timestep, r_second

@@ -1,4 +1,4 @@
-!> Owns the clock of a model: from a first to a last timestep, with a time of spinning up.
+!> The clock of a model: from a first to a last timestep, with a time of spinning up.
 module model_clock_mod
 
   use clock_mod, only: clock_type
@@ -7,7 +7,7 @@ module model_clock_mod
   implicit none
   private
 
-  !> A clock that stands before its first step until it ticks.
+  !> A clock that is before its first step until it ticks.
   type, extends(clock_type), public :: model_clock_type
     private
     integer(i_timestep) :: first_step = 1

@@ -1,6 +1,6 @@
-!> Owns the kinds, string lengths and numerical constants that every other module speaks in.
+!> Kinds, string lengths and numerical constants of all modules.
 !>
-!> The kinds that a build may choose come from precision_kinds_mod; the rest are fixed.
+!> The kinds that a build can choose come from precision_kinds_mod; the others are fixed.
 module constants_mod
 
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
@@ -85,7 +85,7 @@ module constants_mod
   !> Length of the blocks that cache-aware loops use.
   integer, parameter, public :: cache_block = 256
 
-  !> Halo depth of a field that asks for none.
+  !> Default halo depth of a field.
   integer(i_def), parameter, public :: default_halo_depth = 1
 
 end module constants_mod

@@ -1,4 +1,4 @@
-!> Owns the change between Cartesian and spherical coordinates, of points and of vectors.
+!> The change between Cartesian and spherical coordinates, of points and of vectors.
 !>
 !> Angles are in radians; longitude is in (-pi, pi], latitude in [-pi/2, pi/2]. On a panel of a
 !> cubed sphere, alpha and beta are angles from its middle along its axes, in [-pi/4, pi/4].

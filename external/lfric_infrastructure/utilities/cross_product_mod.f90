@@ -1,4 +1,4 @@
-!> Owns the vector product of two vectors in three dimensions.
+!> The vector product of two vectors in three dimensions.
 module cross_product_mod
 
   use constants_mod, only: r_def

@@ -1,4 +1,4 @@
-!> Owns the directions that an algorithm hands to a stencil whose direction is run-time data.
+!> Directions for stencils whose direction is known only at run time.
 module flux_direction_mod
 
   use constants_mod, only: i_def

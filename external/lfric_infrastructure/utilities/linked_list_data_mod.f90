@@ -1,4 +1,4 @@
-!> Owns the identity that meshes, function spaces and fields have in common.
+!> Identity of meshes, function spaces and fields.
 module linked_list_data_mod
 
   use constants_mod, only: i_def

@@ -1,6 +1,6 @@
-!> Owns logging: the levels, the scratch space for messages, and the event that may stop a run.
+!> Logging: levels, the scratch space for messages, and the event that can stop a run.
 !>
-!> Messages below the set level are dropped; an error is written to the alert stream and stops
+!> Messages below the current level are dropped; an error is written to the alert stream and stops
 !> the program.
 module log_mod
 
@@ -42,7 +42,7 @@ contains
     least_level = LOG_LEVEL_INFO
   end subroutine initialise_logging
 
-  !> Stop logging: flush what has been written.
+  !> Stop logging: flush all output.
   subroutine finalise_logging()
     flush (info_unit)
     flush (alert_unit)

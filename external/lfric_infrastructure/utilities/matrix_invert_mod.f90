@@ -1,4 +1,4 @@
-!> Owns the inverse of small dense matrices, in single and double precision.
+!> The inverse of small dense matrices, in single and double precision.
 module matrix_invert_mod
 
   use constants_mod, only: i_def, r_double, r_single

@@ -1,8 +1,8 @@
-!> Owns a type that says nothing of what it holds.
+!> A type that hides the type of its contents.
 !>
-!> A type that has a component of another brings that with it, its procedures and what these take,
-!> into the module file of whoever uses the first. Behind a component of this type it does not: who
-!> looks inside uses, in that procedure, the module that knows what is there.
+!> A type with a component of another type makes each module that uses it depend on the module of
+!> that type and its dependencies. A component of this type does not; procedures that need the
+!> contents use the module that knows their type.
 module opaque_mod
 
   implicit none

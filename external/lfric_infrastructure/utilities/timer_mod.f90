@@ -1,4 +1,4 @@
-!> Owns the older call by which code asks to be timed; here it times nothing.
+!> The older timing call; it does nothing here.
 module timer_mod
 
   implicit none

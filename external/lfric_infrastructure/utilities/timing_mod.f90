@@ -1,6 +1,6 @@
-!> Owns the calls by which code asks to be timed; here they time nothing.
+!> The timing calls; they do nothing here.
 !>
-!> LPROF is false, so that code which tests it, as it should, skips the calls.
+!> LPROF is false, so that code that tests it skips the calls.
 module timing_mod
 
   use constants_mod, only: i_def

@@ -1,11 +1,11 @@
-!> Owns which values of a field an exchange of LFRic sends and receives, as far as its function
-!> space tells: LFRic itself knows, and shows nobody. It is compiled with LFRic, or with the
-!> infrastructure of this project, and asks for nothing that one of them has not.
+!> The values that a halo exchange of LFRic sends and receives, derived from the function space,
+!> because LFRic does not publish them. Compiled with LFRic or with this project's infrastructure;
+!> uses only what both provide.
 !>
-!> What others need to a depth of their halos lies on cells of this rank that are so near to cells
-!> of others: the edge cells, and the inner ones to one depth less. What is received lies together,
-!> behind what the rank owns. On discontinuous spaces that is what is sent; where ranks share dofs,
-!> too, if each of these cells is in the halo of another rank.
+!> Other ranks need values on those owned cells that are near enough to their cells: the edge cells,
+!> and the inner cells up to one depth less. Received values are contiguous after the owned ones. On
+!> discontinuous spaces, exactly these values are sent; also where ranks share dofs, if each of
+!> these cells is in the halo of another rank.
 module lfric_sent_dofs_mod
 
   use, intrinsic :: iso_c_binding, only: c_int64_t
@@ -21,8 +21,8 @@ module lfric_sent_dofs_mod
 
   integer, parameter :: key_length = 12
 
-  !> What is sent of all fields on spaces that are alike, to a depth. LFRic takes spaces for alike
-  !> by the first six numbers of the key.
+  !> Dofs that are sent for all fields on equal spaces, to a depth. LFRic treats spaces as equal if
+  !> the first six numbers of the key agree.
   type :: strips_type
     integer(i_def) :: key(key_length) = -1
     type(box_type), allocatable :: sent(:)
@@ -33,7 +33,7 @@ module lfric_sent_dofs_mod
 
 contains
 
-  !> Return the runs of dofs that an exchange of a field sends: no other dofs of the rank are sent.
+  !> Return the runs of dofs that an exchange of a field sends; the rank sends no other dofs.
   function sent_to_depth(space, depth) result(sent)
     type(function_space_type), pointer, intent(in) :: space
     integer(i_def), intent(in) :: depth
@@ -55,7 +55,7 @@ contains
     received(1)%last(1) = int(space%get_last_dof_halo(depth), c_int64_t)
   end function received_to_depth
 
-  !> Return the place of the strips of a space among those that are known.
+  !> Return the index of the strips of a space among the known ones.
   function place_of(space, depth) result(place)
     type(function_space_type), pointer, intent(in) :: space
     integer(i_def), intent(in) :: depth
@@ -84,7 +84,8 @@ contains
     known(place)%sent = runs_of(sent_dofs(space, mesh, depth))
   end function place_of
 
-  !> Return which dofs of a rank lie on cells that others have in their halos to a depth.
+  !> Return for each dof of the rank whether it lies on a cell that is in the halo of another rank
+  !> to a depth.
   function sent_dofs(space, mesh, depth) result(is_sent)
     type(function_space_type), pointer, intent(in) :: space
     type(mesh_type), pointer, intent(in) :: mesh
@@ -97,9 +98,10 @@ contains
     owned = space%get_last_dof_owned()
     allocate (is_sent(owned))
     is_sent = .false.
-    ! Who needs nothing of others has no neighbours.
+    ! A rank that receives nothing has no neighbours.
     if (space%get_last_dof_halo(depth) <= owned) return
-    ! Several values at a dof may lie layer by layer or dof by dof, and there are layers and levels.
+    ! Multiple values per dof are stored layer by layer or dof by dof, and spaces have layers or
+    ! levels.
     values = space%get_nlayers()
     if (space%get_ndata() > 1) values = (values + 1) * space%get_ndata()
     dofmap => space%get_whole_dofmap()
@@ -110,9 +112,9 @@ contains
     end do
   end function sent_dofs
 
-  !> Return the first of the cells that others have in their halos to a depth; it and all owned ones
-  !> behind it may be. Without inner cells of each depth up to that, which LFRic makes only if it is
-  !> asked for, all may be.
+  !> Return the first cell that can be in the halo of another rank to a depth; all owned cells after
+  !> it can be, too. This is the first cell of all if LFRic has not computed the inner cells of each
+  !> depth, which is optional.
   function first_sent_cell(mesh, depth) result(cell)
     type(mesh_type), pointer, intent(in) :: mesh
     integer(i_def), intent(in) :: depth

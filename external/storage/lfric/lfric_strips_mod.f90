@@ -1,4 +1,4 @@
-!> Owns how an exchange of one of LFRic's own fields is begun, whose storage a registry has.
+!> Start of halo exchanges of LFRic's own fields, whose storages are in the registry.
 module lfric_strips_mod
 
   use constants_mod, only: i_def
@@ -14,9 +14,9 @@ module lfric_strips_mod
 
 contains
 
-  !> Begin an exchange of the halo of an array, which is the data of a field on a space, in the
-  !> memory of the host: what is sent is current there, and a device gets what is received. One that
-  !> is not `needed`, because the halo is clean, changes nothing.
+  !> Begin a halo exchange of an array, the data of a field on a space, in host memory: what is sent
+  !> becomes current there, and devices get what is received. An exchange that is not `needed`,
+  !> because the halo is clean, changes nothing.
   subroutine begin_exchange_of_strips(array, space, depth, needed)
     type(wrapped_array_type), pointer, intent(in) :: array
     type(function_space_type), pointer, intent(in) :: space

@@ -53,7 +53,7 @@ class SettingsKey:
 
 
 def _run_time_checks(entry: Entry) -> RunTimeChecks:
-    """Decode `none`, `warn` or `error`; an older boolean value means `error` or `none`."""
+    """Decode a name of checks; an older boolean value means `error` or `none`."""
     meaning = decode.BOOLEANS.get(entry.value.text.lower())
     if meaning is None:
         return decode.choose_value(entry.value, _CHECKS)
@@ -80,6 +80,7 @@ KEYS: tuple[SettingsKey, ...] = (
     SettingsKey("default", "reprod_pad_size", "reprod_pad_size", decode.positive),
     SettingsKey("default", "bounds_checks", "bounds_checks", decode.boolean),
     SettingsKey("default", "joint_exchanges", "joint_exchanges", _joint_exchanges),
+    SettingsKey("default", "halo_check_interval", "halo_check_interval", decode.positive),
     SettingsKey("default", "data_movement", "data_movement", decode.choice(_MOVEMENTS)),
     SettingsKey("default", "thread_safe_procedures", "thread_safe_procedures", decode.words),
     SettingsKey(

@@ -31,11 +31,16 @@ API_NAMES: Mapping[str, Api] = {
 
 
 class RunTimeChecks(Enum):
-    """Behaviour of generated code for a field on another space than its kernel requires."""
+    """Checks in generated code.
+
+    `WARN` and `ERROR` log a field on another space than its kernel requires, and similar errors.
+    `HALOS` also checks the halos of fields and their flags.
+    """
 
     NONE = "none"
     WARN = "warn"
     ERROR = "error"
+    HALOS = "halos"
 
 
 class JointExchanges(Enum):
@@ -151,6 +156,7 @@ class Settings:
     reprod_pad_size: int
     bounds_checks: bool
     joint_exchanges: JointExchanges
+    halo_check_interval: int
     data_movement: DataMovement
     thread_safe_procedures: tuple[str, ...]
     psyir_root_name: str

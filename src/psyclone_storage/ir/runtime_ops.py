@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr, canonical
 from psyclone_storage.ir.interface import Role
@@ -447,6 +448,53 @@ class FillDofs:
 
 
 @dataclass(frozen=True, slots=True)
+class BeginHaloChecks:
+    """The begin of the halo checks of an invoke; every n-th call compares values (`every`).
+
+    With `keeps_annexed`, annexed dofs are clean between invokes.
+    """
+
+    every: int
+    keeps_annexed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EndHaloChecks:
+    """The end of the halo checks of an invoke, which stops the program after errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckHalo:
+    """A check that the halo of a field is clean to level `depth`, and as its flags say.
+
+    With `annexed`, annexed dofs must be clean too. `reader` completes "level 1 is dirty and ...".
+    """
+
+    datum: Datum
+    component: int | None
+    depth: Expr
+    annexed: bool
+    reader: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoteWrite:
+    """Notes a write of a field by the loop `writer`, and spoils what the loop left dirty.
+
+    The loop computed the halo to level `clean`. It left annexed dofs in the state `annexed`; they
+    are as clean as before if it is MAYBE. The values of `trusted` loops are neither spoilt nor
+    compared.
+    """
+
+    datum: Datum
+    component: int | None
+    clean: Expr
+    annexed: Fresh
+    trusted: bool
+    writer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reduce:
     """A reduction of a scalar over all ranks."""
 
@@ -525,6 +573,10 @@ RuntimeAction = (
     | MarkDirty
     | MarkClean
     | FillDofs
+    | BeginHaloChecks
+    | EndHaloChecks
+    | CheckHalo
+    | NoteWrite
     | Reduce
     | ReducePoints
     | BeginExactSum

@@ -13,12 +13,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from psyclone_storage.base.compilers import (
-    VARIABLE,
-    NoCompilerError,
-    find_c_compiler,
-    why_not_found,
-)
+from psyclone_storage.base.compilers import NoCompilerError
 from psyclone_storage.base.records import fields
 from psyclone_storage.base.uncaught import level_of_user
 from psyclone_storage.jit.call_cache import cache_call, forget_calls
@@ -130,9 +125,6 @@ def _look_up(
         key = (key, _APART)
         compiled = session.compiled.get(key)
     if compiled is None:
-        if find_c_compiler() is None and options.api in _APIS_WITH_NUMPY:
-            why = f"there is no compiler ({why_not_found(VARIABLE)})"
-            options = session.once(_with_numpy, session, options, why)
         compiled = compiled_invoke(session, calls, label, frame, options)
         session.compiled.setdefault(key, compiled)
     return compiled

@@ -68,6 +68,7 @@ class Infrastructure:
     - `outlines`: loops may be moved to procedures.
     - `fetches_strips`: code around an exchange transfers the sent values to the host.
     - `starts_together`: joint exchanges may be started and finished separately.
+    - `reads_all_flags`: generated code reads the halo flags after each loop, so no update is dead.
     - `sizes`: sizes in bytes of kinds that calls pass to kernels.
     - `profiled`: encloses the lines of a profile region in profiler calls.
     """
@@ -97,6 +98,7 @@ class Infrastructure:
     outlines: bool = True
     fetches_strips: bool = False
     starts_together: bool = False
+    reads_all_flags: bool = False
     storages: Mapping[type[StorageAction], Callable[[LoweringContext, Any], tuple[Line, ...]]] = (
         field(default_factory=dict)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from psyclone_storage.ir.transfer import Side
 
-WORDS_MODULE = "storage_words_mod"
+WORDS_MODULE = "storage_constants_mod"
 SPACES = {Side.HOST: "space_host", Side.DEVICE: "space_device"}
 READ, WRITE, READ_WRITE = "access_read", "access_write", "access_read_write"
 ACQUIRE, RELEASE, PREFETCH = "acquire", "release", "prefetch"

@@ -267,7 +267,8 @@ class Compiler:
                 overlapped=self.settings.joint_exchanges is JointExchanges.OVERLAPPED,
             )
             program = _with_each(program, together)
-        program = _with_each(program, eliminate_dead_halo_flags)
+        if not self.target.infrastructure(self.settings).reads_all_flags:
+            program = _with_each(program, eliminate_dead_halo_flags)
         if checks:
             _check_coherence(program, rules)
         if self.target.language.prints_kernels:

@@ -24,7 +24,7 @@ from psyclone_storage.runtime.native import TABLES, address_of, number_of
 from psyclone_storage.storage import WRONLY, Storage, bound
 from psyclone_storage.storage.core.errors import PoisonedDataError
 from psyclone_storage.storage.gdp.binding import LaunchBlock
-from psyclone_storage.storage.memory.conditions import NativeCall
+from psyclone_storage.storage.memory.fp_errors import NativeCall
 from psyclone_storage.storage.memory.races import MemoryUse
 
 

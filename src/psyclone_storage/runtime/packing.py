@@ -19,7 +19,7 @@ from psyclone_storage.runtime.device import KernelLibrary
 from psyclone_storage.runtime.native import address_of
 from psyclone_storage.storage import Storage, as_storage
 from psyclone_storage.storage.gdp.binding import LaunchBlock
-from psyclone_storage.storage.memory.conditions import NativeCall
+from psyclone_storage.storage.memory.fp_errors import NativeCall
 
 Array = np.ndarray[Any, Any]
 Strides = tuple[tuple[int, ...], ...]

@@ -29,7 +29,7 @@ from psyclone_storage.storage.gdp.creation import (
     zeros_like,
 )
 from psyclone_storage.storage.gdp.defaults import Preset, register_defaults
-from psyclone_storage.storage.gdp.kinds import (
+from psyclone_storage.storage.gdp.storage_classes import (
     CPUStorage,
     CUDAManagedGPUStorage,
     CudaManagedGPUStorage,

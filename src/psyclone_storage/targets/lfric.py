@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
-from psyclone_storage.config.settings import JointExchanges, Settings
+from psyclone_storage.config.settings import JointExchanges, RunTimeChecks, Settings
 from psyclone_storage.domains.build import Domain
 from psyclone_storage.domains.lfric.arguments import build_lfric_dummies
 from psyclone_storage.domains.lfric.builtins import builtin, builtin_names
@@ -20,6 +21,7 @@ from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
 from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.targets.fortran import FORTRAN
+from psyclone_storage.targets.halo_checks import no_halo_checks, with_halo_checks
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.checks import CheckLevel
 from psyclone_storage.targets.lfric_fortran.table import lfric_infrastructure
@@ -45,10 +47,12 @@ def interpret_lfric(parsed: ParsedKernel, settings: Settings) -> Kernel:
 
 
 def _domain(settings: Settings) -> Domain:
+    return LfricDomain(_rules(settings))
+
+
+def _rules(settings: Settings) -> LfricRules:
     lfric = settings.lfric
-    return LfricDomain(
-        LfricRules(settings.reproducible_reductions, lfric.exact_sums, lfric.exchange_strips)
-    )
+    return LfricRules(settings.reproducible_reductions, lfric.exact_sums, lfric.exchange_strips)
 
 
 def _choices(settings: Settings) -> ScheduleDefaults:
@@ -62,19 +66,33 @@ def _choices(settings: Settings) -> ScheduleDefaults:
 
 
 def _infrastructure(settings: Settings) -> Infrastructure:
-    level = CheckLevel(settings.lfric.run_time_checks.value)
     exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
-    return lfric_infrastructure(level, exact_sums=exact, padding=padding)
+    plain = lfric_infrastructure(_level(settings), exact_sums=exact, padding=padding)
+    if settings.lfric.run_time_checks is not RunTimeChecks.HALOS:
+        return plain
+    return with_halo_checks(plain, _rules(settings), settings.halo_check_interval)
+
+
+def _level(settings: Settings) -> CheckLevel:
+    """Return the reaction to errors of an algorithm; checks of halos include these checks."""
+    asked = settings.lfric.run_time_checks
+    return CheckLevel.ERROR if asked is RunTimeChecks.HALOS else CheckLevel(asked.value)
+
+
+def _level_with_storages(settings: Settings, target: str) -> CheckLevel:
+    if settings.lfric.run_time_checks is RunTimeChecks.HALOS:
+        raise CompileError(no_halo_checks(f"the target '{target}'"))
+    return _level(settings)
 
 
 def _storages(settings: Settings) -> Infrastructure:
-    level = CheckLevel(settings.lfric.run_time_checks.value)
+    level = _level_with_storages(settings, "storage")
     exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
     return lfric_storage(level, exact_sums=exact, padding=padding)
 
 
 def _registry(settings: Settings) -> Infrastructure:
-    level = CheckLevel(settings.lfric.run_time_checks.value)
+    level = _level_with_storages(settings, "registry")
     exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
     return lfric_registry(level, exact_sums=exact, padding=padding)
 

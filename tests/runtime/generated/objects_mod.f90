@@ -19,7 +19,7 @@ module objects_mod
   use operator_real32_mod, only: operator_real32_proxy_type, operator_real32_type
   use operator_real64_mod, only: operator_real64_proxy_type, operator_real64_type
   use storage_device_mod, only: device_has_memory
-  use storage_words_mod, only: access_read_write, space_device
+  use storage_constants_mod, only: access_read_write, space_device
   use world_mod, only: fine, orders
 
   implicit none

@@ -7,7 +7,7 @@ module away_mod
 
   use field_mod, only: r2d_field
   use kind_params_mod, only: go_wp
-  use storage_words_mod, only: access_read, access_read_write, space_device, space_host
+  use storage_constants_mod, only: access_read, access_read_write, space_device, space_host
   use wrapped_arrays_mod, only: wrapped_array_type
 
   implicit none

@@ -8,7 +8,7 @@ program one_storage
   use field_storage_mod, only: field_storage_type
   use kind_params_mod, only: go_wp
   use storage_registry_mod, only: fetch_constant, new_stamp
-  use storage_words_mod, only: access_read, access_read_write, access_write, space_device, &
+  use storage_constants_mod, only: access_read, access_read_write, access_write, space_device, &
       space_host
   use wrapped_arrays_mod, only: bring_to_host, release_storage, set_program_tells, storage_of, &
       wrapped_array_type, wrote_on_host

@@ -8,7 +8,7 @@ program refusals
   use gocean_mod, only: gocean_initialise
   use grid_mod, only: go_arakawa_c, go_bc_none, go_bc_periodic, go_offset_ne, grid_init, grid_type
   use kind_params_mod, only: go_wp
-  use storage_words_mod, only: access_read, space_host
+  use storage_constants_mod, only: access_read, space_host
 
   implicit none
 

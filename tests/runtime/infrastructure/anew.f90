@@ -15,7 +15,7 @@ program anew
   use stencil_2D_dofmap_mod, only: STENCIL_2D_CROSS, stencil_2D_dofmap_type
   use stencil_dofmap_mod, only: STENCIL_CROSS, stencil_dofmap_type
   use storage_tables_mod, only: acquire_table, forget_table, release_table
-  use storage_words_mod, only: space_device
+  use storage_constants_mod, only: space_device
 
   implicit none
 

@@ -14,7 +14,7 @@ program one_storage
   use mesh_mod, only: mesh_type
   use storage_device_mod, only: device_has_memory
   use storage_statistics_mod, only: get_total_statistics, storage_statistics_type
-  use storage_words_mod, only: access_read, access_read_write, access_write, space_device, &
+  use storage_constants_mod, only: access_read, access_read_write, access_write, space_device, &
                                space_host
   use wrapped_arrays_mod, only: bring_to_host, release_storage, set_program_tells, storage_of, &
                                 wrapped_array_type

@@ -10,7 +10,7 @@ module away_mod
   use held_storage_mod, only: array_of
   use mutation_mod, only: is_mutating
   use operator_parent_mod, only: operator_parent_proxy_type
-  use storage_words_mod, only: access_read, access_read_write, space_device, space_host
+  use storage_constants_mod, only: access_read, access_read_write, space_device, space_host
   use stored_values_mod, only: stored_values_type
   use wrapped_arrays_mod, only: wrapped_array_type
 

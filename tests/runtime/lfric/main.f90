@@ -4,7 +4,7 @@
 !> The first word of the command line says whether the generated code keeps annexed dofs valid:
 !> "annexed" or not; with "signalling" after it poison is signalling NaN, with "told" the program tells
 !> a registry what it does, with "unaware" it knows of no storages;
-!> with "innerless" meshes are made without inner halos. A second word names a file of
+!> with "renewed" all halos are clean before each invoke; with "innerless" meshes are made without inner halos. A second word names a file of
 !> mutations, a line for each: a number, what is done to the place of this number (none, drop,
 !> shorten, widen, narrow) and the algorithm to run with it; it may be empty. What changes the answers
 !> on one plane is not run on the next, and an algorithm may end at the first stage that shows it. A
@@ -13,14 +13,15 @@
 program main
 
   use constants_mod, only: i_def, r_def
+  use halo_check_mod, only: halo_check_stops, halo_errors
   use halo_statistics_mod, only: halo_statistics_type
   use lfric_mpi_mod, only: create_comm, destroy_comm, global_mpi, lfric_comm_type
   use mutation_mod, only: mutate, was_mutated
   use stages_mod, only: begin_stages
   use suite_mod, only: algorithms, run_algorithm
   use world_mod, only: close_answers, has_inner_halos, is_unaware, make_planes, make_spheres, &
-                       open_answers, orders, poison_signals, report_briefly, report_digests, report_mutation, &
-                       statistics_of_layers
+                       halos_are_renewed, open_answers, orders, poison_signals, report_briefly, &
+                       report_digests, report_mutation, statistics_of_layers
   use wrapped_arrays_mod, only: set_program_tells
 
   implicit none
@@ -46,6 +47,7 @@ program main
   end if
   poison_signals = index(annexed, 'signalling') > 0
   is_unaware = index(annexed, 'unaware') > 0
+  halos_are_renewed = index(annexed, 'renewed') > 0
   has_inner_halos = index(annexed, 'innerless') == 0
   call set_program_tells(index(annexed, 'told') > 0)
   call open_answers(int(global_mpi%get_comm_rank(), i_def), index(annexed, 'annexed') == 1)
@@ -85,10 +87,12 @@ contains
     character(64) :: algorithm, change
     integer(i_def) :: number
     integer :: end_of_file, line, unit
+    integer(i_def) :: before, errors
     real(r_def) :: answer, right(size(algorithms))
 
     open (newunit=unit, file=mutations, action='read', status='old')
     line = 0
+    halo_check_stops = .false.
     do
       read (unit, *, iostat=end_of_file) number, change, algorithm
       if (end_of_file /= 0) exit
@@ -97,8 +101,10 @@ contains
       call mutate(number, change)
       call begin_stages(findloc(algorithms == algorithm, .true., 1), change == 'none')
       call report_digests()
+      before = halo_errors
       call run_algorithm(trim(algorithm))
-      call report_mutation(number, change, algorithm, was_mutated(), answer)
+      call global_mpi%global_sum(halo_errors - before, errors)
+      call report_mutation(number, change, algorithm, was_mutated(), errors, answer)
       if (change == 'none') then
         where (algorithms == algorithm) right = answer
       else

@@ -30,7 +30,7 @@ module world_mod
   use mutation_mod, only: is_mutating, leaves_out
   use stages_mod, only: is_different, note_stage
   use storage_device_mod, only: device_has_memory
-  use storage_words_mod, only: access_read_write, space_device, space_host
+  use storage_constants_mod, only: access_read_write, space_device, space_host
 
   implicit none
   private
@@ -76,6 +76,8 @@ module world_mod
   !> Whether values are looked at and written as in a program that knows of no storages, and has none
   !> on a device alone.
   logical, save, public :: is_unaware = .false.
+  !> Whether all halos are clean before each invoke.
+  logical, save, public :: halos_are_renewed = .false.
   !> Whether meshes tell inner cells apart by their depth.
   logical(l_def), save, public :: has_inner_halos = .true.
   logical, save :: digests_only = .false.
@@ -248,6 +250,7 @@ contains
   subroutine poison_halos()
     integer(i_def) :: depth, first, n
 
+    if (halos_are_renewed) call exchange_halos(deepest)
     number_of_times = number_of_times + 1
     do n = 1, number_known
       associate (proxy => known(n)%proxy)
@@ -639,17 +642,18 @@ contains
 
   !> Write, and return as `answer`, the number that the answers with a mutation have made over all
   !> ranks, -1 where the algorithm may have ended early, and whether the mutation came to anything.
-  subroutine report_mutation(number, change, algorithm, was_mutated, answer)
+  subroutine report_mutation(number, change, algorithm, was_mutated, errors, answer)
     integer(i_def), intent(in) :: number
     character(*), intent(in) :: change
     character(*), intent(in) :: algorithm
     logical, intent(in) :: was_mutated
+    integer(i_def), intent(in) :: errors
     real(r_def), intent(out) :: answer
 
     call global_mpi%global_sum(digest, answer)
     if (is_different()) answer = -1.0_r_def
-    write (answers, '(a, 1x, i0, 2(1x, a), 1x, l1, 1x, f0.0)') trim(prefix), number, &
-      trim(change), trim(algorithm), was_mutated, answer
+    write (answers, '(a, 1x, i0, 2(1x, a), 1x, l1, 1x, f0.0, 1x, i0)') trim(prefix), number, &
+      trim(change), trim(algorithm), was_mutated, answer, errors
   end subroutine report_mutation
 
   !> Add the owned dofs of a field to the digest.

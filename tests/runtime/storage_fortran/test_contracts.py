@@ -28,7 +28,7 @@ NOTICED = (
     "brought",
 )
 SAID = (
-    "storage error R201: Directives and a storage would both keep an array on a device: .* "
+    "storage error R201: Both directives and a storage would keep an array on a device: .* "
     'It is "array of 20 elements'
 )
 Perform = Callable[[str], "subprocess.CompletedProcess[str]"]

@@ -317,7 +317,7 @@ def test_openacc_cannot_use_the_memory_of_an_emulated_device(
 
 
 def test_one_memory_for_all_cannot_share_a_device(load: Load, storage: gt.Storage) -> None:
-    with pytest.raises(MemoryException, match="this build has none"):
+    with pytest.raises(MemoryException, match="this build has no device"):
         FortranField(storage, load("none"), device="gpu")
 
 

@@ -253,12 +253,12 @@ def test_a_device_that_is_not_there_is_refused(load: Load) -> None:
     library = load(OPENACC_DOUBLE)
     assert library.devices == 3
     with library.create((4,), "f8", FortranOptions("field")) as storage:
-        with pytest.raises(StorageError, match="finds no device 5"):
+        with pytest.raises(StorageError, match="cannot use device 5: it does not exist"):
             storage.acquire("gpu:5", WRITE)
         storage.acquire("gpu:2", WRITE)
         storage.release("gpu:2")
         assert storage.is_valid("gpu:2")
-    with pytest.raises(StorageError, match="no such device"):
+    with pytest.raises(StorageError, match="device does not exist"):
         library.use_device(3)
 
 
@@ -273,7 +273,7 @@ def test_a_thread_that_uses_another_kind_of_device_finds_none(load: Load) -> Non
         choose(5)
         try:
             for space in ("gpu", "gpu:1"):
-                with pytest.raises(StorageError, match="finds no device"):
+                with pytest.raises(StorageError, match="it does not exist"):
                     storage.acquire(space)
         finally:
             choose(4)

@@ -19,25 +19,25 @@ pytestmark = pytest.mark.fortran
 PROGRAMS = HERE / "programs"
 STOPS = {
     "two names": 'R201: "array of 5 x 4 elements at 0x[0-9A-F]+" cannot give write-only access .* '
-    "read by several or written by one: pass another field",
+    "several readers or one writer: pass another field",
     "exchanged by another": 'R201: "array of 5 x 4 elements at .*" cannot end its exchange',
-    "gone": "R201: The storage of an array is used, and it was released.*"
+    "gone": "R201: The storage of an array was used after its release.*"
     '"array of 5 x 4 elements at 0x[1-9A-F]',
-    "overtaken": 'R201: The storage of an array is used, and .*"array of 20 elements',
-    "gaps": "R220: An array with gaps",
-    "used": "R201: The storage of an array is released",
-    "used part": "R201: An array is asked for its storage, and another one",
-    "another": "R200: An array is asked for its storage, and only the device",
+    "overtaken": 'R201: The storage of an array was used after .*"array of 20 elements',
+    "gaps": "R220: An array that is not contiguous",
+    "used": "R201: The storage of an array in use is released",
+    "used part": "R201: The storage of an array is requested while another array",
+    "another": "R200: The storage of an array is requested, but only the device",
     "part written": "R200: The host has written a part",
     "part told": "R200: The host has written a part",
-    "changed": "R200: The host has written an array that the device has, too",
-    "changed and looked at": "R200: The host has written an array that the device has, too",
-    "changed and exchanged": "R200: The host has written an array that the device has, too",
-    "table changed": "R200: The host has written an array .* release_tables before.*"
+    "changed": "R200: The host has written an array that is current on the device",
+    "changed and looked at": "R200: The host has written an array that is current on the device",
+    "changed and exchanged": "R200: The host has written an array that is current on the device",
+    "table changed": "R200: The host has written an array .* or release_tables before.*"
     '"table of 20 elements at 0x[1-9A-F]',
-    "table released": 'R206: "table of 20 elements at 0x[1-9A-F].*" is released, but nobody',
-    "table alike changed": "R206: A table is released, but nobody acquired it, or it has changed",
-    "no more": "R200: A program that tells no more",
+    "table released": 'R206: "table of 20 elements at 0x[1-9A-F].*" was released, but not acquired',
+    "table alike changed": "R206: A table was released that was not acquired, or that has changed",
+    "no more": "R200: A program stops reporting",
 }
 Done = subprocess.CompletedProcess[str]
 Perform = Callable[..., Done]

@@ -70,7 +70,7 @@ def test_who_starts_an_exchange_may_move_parts_alone() -> None:
     ],
 )
 def test_words_are_those_of_the_library(word: str) -> None:
-    text = fortran("storage/storage_words_mod.f90")
+    text = fortran("storage/storage_constants_mod.f90")
     assert f"module {abi_storage.WORDS_MODULE}" in text
     assert re.search(rf"\b{word} = \d", text)
 
@@ -98,7 +98,7 @@ def test_the_registry_has_what_is_asked_of_it(kind: str) -> None:
     files = (f"{registry.MODULE}.f90", "wrapped_array_kinds.inc", "wrapped_array_mod.f90")
     text = "".join(fortran(f"storage/{name}") for name in (*files, "wrapped_array_windows.inc"))
     assert f"  public :: {registry.STORAGE.name}\n" in text
-    assert f"type, public, extends(watched_storage_type) :: {registry.STORAGE.name}\n" in text
+    assert f"type, public, extends(monitored_storage_type) :: {registry.STORAGE.name}\n" in text
     assert f"interface {registry.STORAGE_OF}\n" in text
     assert f"function storage_{kind}(values)" in text
     found = re.search(rf"subroutine {abi_storage.ACQUIRE}_{kind}\(self, (.*?)\)", text)

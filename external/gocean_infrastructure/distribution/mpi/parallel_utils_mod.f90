@@ -1,6 +1,7 @@
-!> Owns all that this library knows of other ranks: here it reaches them by MPI.
+!> Communication between ranks by MPI.
 !>
-!> Until `parallel_init` is called, a rank is alone. The same module in ../serial does without MPI.
+!> Until `parallel_init` is called, there is one rank. The same module in ../serial works without
+!> MPI.
 module parallel_utils_mod
 
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -22,7 +23,7 @@ module parallel_utils_mod
   !> Whether messages can be sent between ranks.
   logical, public, parameter :: dist_mem_enabled = .true.
 
-  !> What the messages of halo exchanges are marked with.
+  !> MPI tag of halo messages.
   integer, parameter :: halo_tag = 1
 
   integer, save :: communicator = mpi_comm_world
@@ -70,14 +71,14 @@ contains
     rank = this_rank
   end function get_rank
 
-  !> Return how many ranks there are.
+  !> Return the number of ranks.
   function get_num_ranks() result(num)
     integer :: num
 
     num = number_of_ranks
   end function get_num_ranks
 
-  !> Replace `var` by its sum over all ranks. One partial sum of each rank is added, so the last
+  !> Replace `var` by its sum over all ranks. Each rank contributes one partial sum, so the last
   !> digits depend on the number of ranks.
   subroutine global_sum(var)
     real(go_wp), intent(inout) :: var
@@ -85,21 +86,21 @@ contains
     call reduce(var, mpi_sum)
   end subroutine global_sum
 
-  !> Replace `var` by its least value on any rank.
+  !> Replace `var` by its minimum over all ranks.
   subroutine global_min(var)
     real(go_wp), intent(inout) :: var
 
     call reduce(var, mpi_min)
   end subroutine global_min
 
-  !> Replace `var` by its greatest value on any rank.
+  !> Replace `var` by its maximum over all ranks.
   subroutine global_max(var)
     real(go_wp), intent(inout) :: var
 
     call reduce(var, mpi_max)
   end subroutine global_max
 
-  !> Replace `var` by what an operation makes of its values on all ranks.
+  !> Replace `var` by the result of an operation on its values on all ranks.
   subroutine reduce(var, operation)
     real(go_wp), intent(inout) :: var
     integer, intent(in) :: operation
@@ -109,8 +110,8 @@ contains
     call mpi_allreduce(mpi_in_place, var, 1, mpi_double_precision, operation, communicator, error)
   end subroutine reduce
 
-  !> Set `recv_buffer` on the first rank to the values of all ranks, one after the other; all send
-  !> equally many.
+  !> Set `recv_buffer` on the first rank to the values of all ranks in order; all ranks send the
+  !> same number of values.
   subroutine gather(send_buffer, recv_buffer)
     real(go_wp), contiguous, intent(in) :: send_buffer(:)
     real(go_wp), contiguous, intent(inout) :: recv_buffer(:)
@@ -124,9 +125,9 @@ contains
         size(send_buffer), mpi_double_precision, 0, communicator, error)
   end subroutine gather
 
-  !> Return what tells the points of regions from all others of an array with rows of
-  !> `length_of_all` values. Region n begins at value `first(n)`, counted through all rows from 1,
-  !> and has `rows(n)` rows of `length(n)` values.
+  !> Return a layout that selects regions of an array with rows of `length_of_all` values. Region n
+  !> begins at value `first(n)`, counted through all rows from 1, and has `rows(n)` rows of
+  !> `length(n)` values.
   function new_layout(length, rows, first, length_of_all) result(layout)
     integer, intent(in) :: length(:), rows(:), first(:), length_of_all
     integer :: layout, error, n, regions(size(length))
@@ -144,7 +145,7 @@ contains
   end function new_layout
 
   !> Start to receive values from a rank: all of `values`, or those in a layout. They may not be
-  !> touched before `request` is finished.
+  !> used before `request` is finished.
   subroutine start_receiving(values, rank, request, layout)
     real(go_wp), contiguous, intent(inout) :: values(:)
     integer, intent(in) :: rank

@@ -1,6 +1,6 @@
-!> Owns all that this library knows of other ranks: here there are none.
+!> Communication between ranks in a build for one rank.
 !>
-!> The same module in ../mpi passes messages by MPI.
+!> The same module in ../mpi uses MPI.
 module parallel_utils_mod
 
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -19,11 +19,11 @@ module parallel_utils_mod
 
 contains
 
-  !> Start what ranks need before they communicate: nothing.
+  !> Do nothing: one rank needs no communication.
   subroutine parallel_init()
   end subroutine parallel_init
 
-  !> End what `parallel_init` has started: nothing.
+  !> Do nothing: one rank needs no communication.
   subroutine parallel_finalise()
   end subroutine parallel_finalise
 
@@ -49,17 +49,17 @@ contains
     num = 1
   end function get_num_ranks
 
-  !> Replace `var` by its sum over all ranks, which it is already.
+  !> Return `var` unchanged: its sum over one rank.
   subroutine global_sum(var)
     real(go_wp), intent(inout) :: var
   end subroutine global_sum
 
-  !> Replace `var` by its least value on any rank, which it is already.
+  !> Return `var` unchanged: its minimum over one rank.
   subroutine global_min(var)
     real(go_wp), intent(inout) :: var
   end subroutine global_min
 
-  !> Replace `var` by its greatest value on any rank, which it is already.
+  !> Return `var` unchanged: its maximum over one rank.
   subroutine global_max(var)
     real(go_wp), intent(inout) :: var
   end subroutine global_max
@@ -72,10 +72,9 @@ contains
     recv_buffer(:size(send_buffer)) = send_buffer
   end subroutine gather
 
-  !> Return what tells the points of regions from all others of an array with rows of
-  !> `length_of_all` values. Region n begins at value `first(n)`, counted through all rows from 1,
-  !> and has `rows(n)` rows of `length(n)` values: nothing that a rank
-  !> which is alone could use.
+  !> Return a layout that selects regions of an array with rows of `length_of_all` values. Region n
+  !> begins at value `first(n)`, counted through all rows from 1, and has `rows(n)` rows of
+  !> `length(n)` values. One rank sends no messages, so the layout is empty.
   function new_layout(length, rows, first, length_of_all) result(layout)
     integer, intent(in) :: length(:), rows(:), first(:), length_of_all
     integer :: layout
@@ -83,7 +82,7 @@ contains
     layout = 0
   end function new_layout
 
-  !> Start to receive values from a rank. A rank that is alone has none to receive from.
+  !> Do nothing: one rank receives nothing.
   subroutine start_receiving(values, rank, request, layout)
     real(go_wp), contiguous, intent(inout) :: values(:)
     integer, intent(in) :: rank
@@ -94,7 +93,7 @@ contains
     call parallel_abort('There is no other rank to receive from.')
   end subroutine start_receiving
 
-  !> Start to send values to a rank. A rank that is alone has none to send to.
+  !> Do nothing: one rank sends nothing.
   subroutine start_sending(values, rank, request, layout)
     real(go_wp), contiguous, intent(in) :: values(:)
     integer, intent(in) :: rank

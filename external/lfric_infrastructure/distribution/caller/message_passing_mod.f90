@@ -1,7 +1,7 @@
-!> Owns all that meshes and spaces know of passing messages: here whoever calls the library does it.
+!> Message passing by the caller of the library.
 !>
-!> The caller says which rank this is, and swaps numbers between ranks when it is asked to. It needs
-!> no MPI of its own, and so fits to any. Values of fields are the caller's, and are not exchanged
+!> The caller sets the rank, and exchanges integers between ranks on request. No MPI is used here,
+!> so that the caller can use any. The caller owns the values of fields; they are not exchanged
 !> here.
 module message_passing_mod
 
@@ -37,7 +37,8 @@ module message_passing_mod
 
 contains
 
-  !> From now on be this rank, from 0, of so many, between which `swap_function` swaps numbers.
+  !> Set the rank (from 0), the number of ranks, and the function that exchanges integers between
+  !> them.
   subroutine use_ranks_of_caller(rank, ranks, swap_function)
     integer, intent(in) :: rank
     integer, intent(in) :: ranks
@@ -70,8 +71,8 @@ contains
     rank = rank_of_caller
   end function get_rank
 
-  !> Send every rank, from 0, `counts` ids, which are in the order of ranks; set what was received:
-  !> nothing if that failed.
+  !> Send `counts` ids to each rank, in the order of ranks (from 0), and return the received ones;
+  !> an empty array after a failure.
   subroutine swap_ids(ids, counts, received, received_counts)
     integer(int64), target, contiguous, intent(in) :: ids(:)
     integer(int32), target, contiguous, intent(in) :: counts(0:)

@@ -1,8 +1,8 @@
-!> Owns the value of the kinds that an LFRic build may choose: the mixed set.
+!> Kinds that an LFRic build can choose: the mixed set.
 !>
-!> The solver and transport kinds are single precision, the default and boundary-layer kinds
-!> double, so that mixing up r_def with r_solver or r_tran is an error of type. Kinds that are
-!> equal here (r_def and r_bl; r_solver and r_tran) cannot be told apart by any compiler.
+!> The solver and transport kinds are single precision, the default and boundary-layer kinds double,
+!> so that using r_def for r_solver or r_tran is a type error. Compilers cannot distinguish kinds
+!> that are equal here (r_def and r_bl; r_solver and r_tran).
 module precision_kinds_mod
 
   use, intrinsic :: iso_fortran_env, only: real32, real64

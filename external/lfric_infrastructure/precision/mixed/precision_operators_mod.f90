@@ -1,8 +1,7 @@
-!> Owns which operator type stands for r_solver and for r_tran, whose kinds differ: the mixed set.
+!> Operator types for r_solver and r_tran, whose kinds differ: the mixed set.
 !>
-!> Agrees with precision_kinds_mod of the same folder, which it cannot check by itself: a name
-!> cannot be chosen by the value of a constant in Fortran, which is why there is a module of
-!> this kind for each set.
+!> Must agree with precision_kinds_mod in the same folder; Fortran cannot select a type by the value
+!> of a constant, so that there is one module per set.
 module precision_operators_mod
 
   use operator_real32_mod, only: &

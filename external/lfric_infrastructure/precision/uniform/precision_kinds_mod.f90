@@ -1,7 +1,7 @@
-!> Owns the value of the kinds that an LFRic build may choose: the uniform set.
+!> Kinds that an LFRic build can choose: the uniform set.
 !>
-!> Every kind is double precision, as LFRic builds by default. Use it for code that relies on
-!> the kinds being equal; it finds no mix-up between them.
+!> Every kind is double precision, the default of LFRic. It is for code that relies on equal kinds;
+!> it cannot detect that kinds were confused.
 module precision_kinds_mod
 
   use, intrinsic :: iso_fortran_env, only: real64

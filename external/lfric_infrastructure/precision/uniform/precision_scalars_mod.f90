@@ -1,8 +1,7 @@
-!> Owns which scalar type stands for each named precision: the uniform set.
+!> Scalar types for each named precision: the uniform set.
 !>
-!> Agrees with precision_kinds_mod of the same folder, which it cannot check by itself: a name
-!> cannot be chosen by the value of a constant in Fortran, which is why there is a module of
-!> this kind for each set.
+!> Must agree with precision_kinds_mod in the same folder; Fortran cannot select a type by the value
+!> of a constant, so that there is one module per set.
 module precision_scalars_mod
 
   use scalar_real64_mod, only: &

@@ -1,13 +1,14 @@
-!> Owns a device for machines without one: separate memory of the host, spoilt when it is stale.
+!> Emulated device for machines without one: separate host memory that is overwritten with NaN when
+!> it is stale.
 !>
-!> Kernels for the device run on the host and work on that memory, so that a transfer that is
-!> missing gives wrong answers, as it would on a device. OpenACC directives may be compiled or not.
+!> Kernels for the device run on the host and use this memory, so that a missing transfer gives
+!> wrong results, as on a real device. OpenACC directives may be enabled or not.
 module storage_device_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr, c_size_t
   use storage_memory_mod, only: copy_memory, copy_strips, give_memory, spoil_memory, take_memory
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: most_devices, space_beyond, space_device, space_of_device
+  use storage_constants_mod, only: most_devices, space_beyond, space_device, space_of_device
 
   implicit none
   private
@@ -18,11 +19,11 @@ module storage_device_mod
   public :: wait_for_queue, start_queue, kernel_address, spoil
   public :: use_device, current_device, count_devices, home_of
 
-  !> Whether the device has a memory of its own; what kind of device this build has.
+  !> Whether the device has its own memory, and the kind of the device.
   logical, parameter, public :: device_has_memory = .true.
   character(*), parameter, public :: device_kind = 'emulated'
 
-  !> A copy that was put into a queue of a device; no queue is 0.
+  !> A copy in a queue of a device; the number 0 is no queue.
   type :: queued_copy_type
     integer(c_int) :: device = 0
     integer(c_int) :: queue = 0
@@ -34,29 +35,29 @@ module storage_device_mod
   integer, parameter :: room = 256
   type(queued_copy_type), save :: queues(room)
   integer, save :: queued = 0
-  integer(c_int), save :: latch = 0
+  integer(c_int), save :: lock_word = 0
 
   integer(c_int), save :: used = 0
   !$omp threadprivate(used)
 
 contains
 
-  !> Let this thread use another device from now on.
+  !> Set the current device of this thread.
   subroutine use_device(number)
     integer(c_int), intent(in) :: number
 
     used = number
   end subroutine use_device
 
-  !> Return the number of the device that this thread uses, which is 0 at first.
+  !> Return the number of the current device of this thread; initially 0.
   pure function current_device() result(number)
     integer(c_int) :: number
 
     number = used
   end function current_device
 
-  !> Return the space whose memory serves a space: that of the device which this thread uses for
-  !> `space_device`, or the one beyond all if there is no such device.
+  !> Return the space that provides the memory for a space: for `space_device`, that of the current
+  !> device of this thread; `space_beyond` if the device does not exist.
   pure function home_of(space) result(home)
     integer(c_int), intent(in) :: space
     integer(c_int) :: home
@@ -68,15 +69,15 @@ contains
     end if
   end function home_of
 
-  !> Return how many devices there are.
+  !> Return the number of devices.
   function count_devices() result(devices)
     integer(c_int) :: devices
 
     devices = most_devices
   end function count_devices
 
-  !> Return the address of memory for a copy of bytes of the host; null if there is none left. No
-  !> directive ever finds it.
+  !> Return the address of new device memory for a copy of host memory; null if none is left.
+  !> Directives never find it.
   function create_on_device(number, host, bytes, can_hide) result(device)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
@@ -89,14 +90,14 @@ contains
     if (c_associated(device)) call spoil_memory(device, bytes)
   end function create_on_device
 
-  !> Take memory that is there as that of the copy; nothing has to be done.
+  !> Use existing memory for a copy; does nothing here.
   subroutine attach_to_device(number, host, device, bytes)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
   end subroutine attach_to_device
 
-  !> Give back the memory of a copy.
+  !> Free the memory of a copy.
   subroutine delete_on_device(number, host, device, bytes, can_hide)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
@@ -107,26 +108,26 @@ contains
     call give_memory(device)
   end subroutine delete_on_device
 
-  !> Leave memory that was attached; nothing has to be done.
+  !> Detach memory that was attached; does nothing here.
   subroutine detach_from_device(number, host)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
   end subroutine detach_from_device
 
-  !> Do nothing: no directive finds a copy.
+  !> Do nothing: directives never find a copy.
   subroutine show_on_device(number, host, device, bytes)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
     integer(c_size_t), intent(in) :: bytes
   end subroutine show_on_device
 
-  !> Do nothing: no directive finds a copy.
+  !> Do nothing: directives never find a copy.
   subroutine hide_on_device(number, host)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
   end subroutine hide_on_device
 
-  !> Say that directives find no copy.
+  !> Return false: directives never find a copy.
   function is_on_device(number, host)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
@@ -135,7 +136,7 @@ contains
     is_on_device = .false.
   end function is_on_device
 
-  !> Copy the values of the host to the device.
+  !> Copy values from the host to the device.
   subroutine copy_to_device(number, host, device, bytes, queue)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
@@ -145,7 +146,7 @@ contains
     call copy_or_queue(number, device, host, bytes, queue)
   end subroutine copy_to_device
 
-  !> Copy the values of the device to the host.
+  !> Copy values from the device to the host.
   subroutine copy_to_host(number, host, device, bytes, queue)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
@@ -155,7 +156,7 @@ contains
     call copy_or_queue(number, host, device, bytes, queue)
   end subroutine copy_to_host
 
-  !> Copy strips of the host's values to the device.
+  !> Copy strips of values from the host to the device.
   subroutine copy_strips_to_device(number, host, device, strips)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
@@ -164,7 +165,7 @@ contains
     call copy_strips(device, host, strips)
   end subroutine copy_strips_to_device
 
-  !> Copy strips of the device's values to the host.
+  !> Copy strips of values from the device to the host.
   subroutine copy_strips_to_host(number, host, device, strips)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
@@ -173,14 +174,14 @@ contains
     call copy_strips(host, device, strips)
   end subroutine copy_strips_to_host
 
-  !> Do what was put into a queue, in its order.
+  !> Execute the work in a queue in its order.
   subroutine wait_for_queue(number, queue)
     integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: queue
 
     integer :: n
 
-    call close_latch(latch)
+    call acquire_lock(lock_word)
     do n = 1, queued
       if (queues(n)%device /= number .or. queues(n)%queue /= queue) cycle
       call copy_memory(queues(n)%to, queues(n)%from, queues(n)%bytes)
@@ -188,10 +189,10 @@ contains
     end do
     queued = count(queues(:queued)%queue /= 0)
     queues(:queued) = pack(queues, queues%queue /= 0)
-    call open_latch(latch)
+    call release_lock(lock_word)
   end subroutine wait_for_queue
 
-  !> Make ready for a kernel in a queue, which runs at once: do what was put there before it.
+  !> Prepare for a kernel in a queue, which runs immediately: execute the earlier work in the queue.
   subroutine start_queue(number, queue)
     integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: queue
@@ -199,7 +200,7 @@ contains
     call wait_for_queue(number, queue)
   end subroutine start_queue
 
-  !> Return the address that a kernel for the device works on.
+  !> Return the address that kernels for the device use.
   pure function kernel_address(host, device) result(address)
     type(c_ptr), intent(in) :: host, device
     type(c_ptr) :: address
@@ -207,8 +208,8 @@ contains
     address = device
   end function kernel_address
 
-  !> Make memory that has no current values unmistakable. Copies in queues that come from there, or
-  !> go there, have been asked for while it had some: they are done before.
+  !> Overwrite stale memory with NaN. Queued copies to or from this memory were requested while it
+  !> was current, so they are executed first.
   subroutine spoil(address, bytes)
     type(c_ptr), intent(in) :: address
     integer(c_size_t), intent(in) :: bytes
@@ -217,11 +218,11 @@ contains
     integer :: n
 
     do
-      call close_latch(latch)
+      call acquire_lock(lock_word)
       n = findloc([(c_associated(queues(n)%to, address) .or. &
                     c_associated(queues(n)%from, address), n = 1, queued)], .true., 1)
       if (n > 0) before = queues(n)
-      call open_latch(latch)
+      call release_lock(lock_word)
       if (n == 0) exit
       call wait_for_queue(before%device, before%queue)
     end do
@@ -230,8 +231,8 @@ contains
 
   ! -- for this device alone ----------------------------------------------------------------------
 
-  !> Copy bytes, or put that into a queue: nobody finds them before `wait_for_queue`. A queue for
-  !> which there is no room left is none.
+  !> Copy bytes, or put the copy into a queue, where it remains until `wait_for_queue`. If the queue
+  !> is full, copy immediately.
   subroutine copy_or_queue(number, to, from, bytes, queue)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: to, from
@@ -242,18 +243,18 @@ contains
 
     waits = .true.
     if (present(queue)) then
-      call close_latch(latch)
+      call acquire_lock(lock_word)
       waits = queued == room
       if (.not. waits) then
         queued = queued + 1
         queues(queued) = queued_copy_type(number, queue, to, from, bytes)
       end if
-      call open_latch(latch)
+      call release_lock(lock_word)
       if (waits) call wait_for_queue(number, queue)
     end if
     if (waits) call copy_memory(to, from, bytes)
   end subroutine copy_or_queue
 
-  include '../../latch_procedures.inc'
+  include '../../lock_procedures.inc'
 
 end module storage_device_mod

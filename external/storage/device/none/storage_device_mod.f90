@@ -1,9 +1,9 @@
-!> Owns the device of a build without one: host and device are one memory, and nothing ever moves.
+!> Device of a build without one: host and device share memory, and nothing is transferred.
 module storage_device_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_size_t
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: space_host
+  use storage_constants_mod, only: space_host
 
   implicit none
   private
@@ -14,25 +14,25 @@ module storage_device_mod
   public :: wait_for_queue, start_queue, kernel_address, spoil
   public :: use_device, current_device, count_devices, home_of
 
-  !> Whether the device has a memory of its own; what kind of device this build has.
+  !> Whether the device has its own memory, and the kind of the device.
   logical, parameter, public :: device_has_memory = .false.
   character(*), parameter, public :: device_kind = 'none'
 
 contains
 
-  !> Do nothing: there is one memory.
+  !> Do nothing: there is only one memory.
   subroutine use_device(number)
     integer(c_int), intent(in) :: number
   end subroutine use_device
 
-  !> Return the number of the device that this thread uses.
+  !> Return the number of the current device of this thread.
   pure function current_device() result(number)
     integer(c_int) :: number
 
     number = 0
   end function current_device
 
-  !> Return the space whose memory serves a space: always the host's.
+  !> Return the space that provides the memory for a space: always the host.
   pure function home_of(space) result(home)
     integer(c_int), intent(in) :: space
     integer(c_int) :: home
@@ -40,14 +40,14 @@ contains
     home = space_host
   end function home_of
 
-  !> Return how many devices there are.
+  !> Return the number of devices.
   function count_devices() result(devices)
     integer(c_int) :: devices
 
     devices = 0
   end function count_devices
 
-  !> Return the address of the host: there is no other memory.
+  !> Return the host address: there is no other memory.
   function create_on_device(number, host, bytes, can_hide) result(device)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
@@ -59,7 +59,7 @@ contains
     device = host
   end function create_on_device
 
-  !> Do nothing: memory of a device cannot be given.
+  !> Do nothing: device memory cannot be attached.
   subroutine attach_to_device(number, host, device, bytes)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
@@ -94,7 +94,7 @@ contains
     type(c_ptr), intent(in) :: host
   end subroutine hide_on_device
 
-  !> Say that directives find no copy.
+  !> Return false: directives never find a copy.
   function is_on_device(number, host)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
@@ -133,19 +133,19 @@ contains
     type(strip_type), intent(in) :: strips(:)
   end subroutine copy_strips_to_host
 
-  !> Do nothing: nothing is put into queues.
+  !> Do nothing: there are no queues.
   subroutine wait_for_queue(number, queue)
     integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: queue
   end subroutine wait_for_queue
 
-  !> Do nothing: nothing is put into queues.
+  !> Do nothing: there are no queues.
   subroutine start_queue(number, queue)
     integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: queue
   end subroutine start_queue
 
-  !> Return the address that a kernel for the device works on.
+  !> Return the address that kernels for the device use.
   pure function kernel_address(host, device) result(address)
     type(c_ptr), intent(in) :: host, device
     type(c_ptr) :: address
@@ -153,7 +153,7 @@ contains
     address = host
   end function kernel_address
 
-  !> Do nothing: only the emulated device spoils what is stale.
+  !> Do nothing: only the emulated device overwrites stale memory.
   subroutine spoil(address, bytes)
     type(c_ptr), intent(in) :: address
     integer(c_size_t), intent(in) :: bytes

@@ -1,21 +1,22 @@
-!> Owns the calls of OpenACC, by its interface for C, which takes addresses and bytes of any type.
+!> OpenACC device, called by OpenACC's C interface, which accepts addresses and bytes of any type.
 !>
-!> Directives in kernels find the copy by the address of the host, so that `present(values)` holds
-!> for a window on these values. Where OpenACC has no device, it works on the memory of the host.
+!> Directives in kernels find a copy by its host address, so that `present(values)` holds for a
+!> window of these values. If OpenACC has no device, it uses host memory.
 !>
-!> Directives of a program find it so, too, with `enter data` among them. To tell such copies from
-!> those of storages, a copy can be hidden: then OpenACC does not know it, and keeps its memory.
+!> Directives of user code, including `enter data`, find copies in the same way. To distinguish
+!> their copies from those of storages, a copy can be hidden: OpenACC then has no mapping for it,
+!> but its memory remains.
 !>
-!> OpenACC has a device that each thread uses, and calls act on that one: for another one it is
-!> changed for the time of a call. All devices are of one kind, the first that is asked for: to a
-!> thread that uses another kind, none is there.
+!> OpenACC has one current device per thread, and its calls use it; calls for another device change
+!> it temporarily. All devices have the kind of the first request; a thread that uses another kind
+!> has no device.
 module storage_device_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_f_pointer, c_int, c_int32_t, c_ptr, &
                                          c_size_t
   use storage_memory_mod, only: address_in
   use storage_parts_mod, only: strip_type
-  use storage_words_mod, only: space_beyond, space_device, space_host, space_of_device
+  use storage_constants_mod, only: space_beyond, space_device, space_host, space_of_device
 
   implicit none
   private
@@ -30,21 +31,23 @@ module storage_device_mod
   logical, parameter, public :: device_has_memory = .true.
   character(*), parameter, public :: device_kind = 'openacc'
 
-  !> The bytes of a word: all elements consist of whole ones.
+  !> Bytes per word; all elements consist of whole words.
   integer(c_size_t), parameter :: word = 4
 
-  !> So many rows are moved one by one: about what one kernel and one transfer cost together.
+  !> Up to this number, rows are transferred one by one; that costs about as much as one kernel and
+  !> one transfer.
   integer(c_size_t), parameter :: few_rows = 16
 
-  !> How many devices there are, as far as is known.
+  !> Number of devices, 0 until it is known.
   integer(c_int), save :: known_devices = 0
 
-  !> Of which kind they are, or that no thread has chosen one yet: 0 is 'acc_device_none'.
+  !> Kind of the devices; 0, 'acc_device_none', until the first thread selects one.
   integer(c_int), parameter :: no_kind = 0
   integer(c_int), save :: known_kind = no_kind
 
   interface
-    ! These two change nothing that a program could see: who asks for the device may be pure.
+    ! These two have no side effect that a program can observe, so that pure procedures can call
+    ! them.
     pure function acc_get_device_type() bind(c, name='acc_get_device_type') result(kind)
       import :: c_int
       integer(c_int) :: kind
@@ -149,14 +152,14 @@ module storage_device_mod
 
 contains
 
-  !> Let this thread use another device from now on, for directives, too.
+  !> Set the current device of this thread, also for directives.
   subroutine use_device(number)
     integer(c_int), intent(in) :: number
 
     call acc_set_device_num(number, acc_get_device_type())
   end subroutine use_device
 
-  !> Return the number of the device that this thread uses.
+  !> Return the number of the current device of this thread.
   pure function current_device() result(number)
     integer(c_int) :: number
 
@@ -164,8 +167,8 @@ contains
     if (known_devices /= 1) number = acc_get_device_num(acc_get_device_type())
   end function current_device
 
-  !> Return the space whose memory serves a space: that of the device which this thread uses for
-  !> `space_device`.
+  !> Return the space that provides the memory for a space: for `space_device`, that of the current
+  !> device of this thread.
   pure function home_of(space) result(home)
     integer(c_int), intent(in) :: space
     integer(c_int) :: home
@@ -182,7 +185,7 @@ contains
     end if
   end function home_of
 
-  !> Return how many devices there are, of the kind that is asked for first.
+  !> Return the number of devices of the kind that was requested first.
   function count_devices() result(devices)
     integer(c_int) :: devices
 
@@ -191,9 +194,9 @@ contains
     known_devices = devices
   end function count_devices
 
-  !> Return the address, on the device, of memory for a copy of bytes of the host; null if there is
-  !> none left. The library can hide it, unless the device has these bytes already: where they are,
-  !> or since a directive has brought them.
+  !> Return the device address of new memory for a copy of host memory; null if none is left. The
+  !> library can hide the copy, unless the device has these bytes already: because of shared memory,
+  !> or by an earlier directive.
   function create_on_device(number, host, bytes, can_hide) result(device)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
@@ -215,7 +218,7 @@ contains
     call change_device(before)
   end function create_on_device
 
-  !> Take memory that is on the device already as that of the copy.
+  !> Use existing device memory for a copy.
   subroutine attach_to_device(number, host, device, bytes)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
@@ -228,7 +231,7 @@ contains
     call change_device(before)
   end subroutine attach_to_device
 
-  !> Give back the memory of a copy, which is hidden if the library can hide it.
+  !> Free the memory of a copy, which is hidden at this time if the library can hide it.
   subroutine delete_on_device(number, host, device, bytes, can_hide)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
@@ -239,7 +242,7 @@ contains
     integer(c_int) :: before
 
     call change_device(number, before)
-    ! libgomp's 'acc_delete' and 'acc_unmap_data' fail in a thread that has asked for nothing yet.
+    ! libgomp's 'acc_delete' and 'acc_unmap_data' fail in a thread without an earlier OpenACC call.
     if (can_hide) then
       call acc_free(device)
     else if (acc_is_present(host, bytes) /= 0) then
@@ -248,7 +251,7 @@ contains
     call change_device(before)
   end subroutine delete_on_device
 
-  !> Leave memory that was attached.
+  !> Detach memory that was attached.
   subroutine detach_from_device(number, host)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
@@ -260,7 +263,7 @@ contains
     call change_device(before)
   end subroutine detach_from_device
 
-  !> Let directives find a copy that was hidden.
+  !> Make a hidden copy visible to directives.
   subroutine show_on_device(number, host, device, bytes)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
@@ -269,7 +272,7 @@ contains
     call attach_to_device(number, host, device, bytes)
   end subroutine show_on_device
 
-  !> Let no directive find a copy that is the library's alone.
+  !> Hide a copy that belongs to the library from directives.
   subroutine hide_on_device(number, host)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
@@ -277,7 +280,7 @@ contains
     call detach_from_device(number, host)
   end subroutine hide_on_device
 
-  !> Say whether directives find a copy of an address of the host in another memory.
+  !> Return whether directives find a copy of a host address in another memory.
   function is_on_device(number, host)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host
@@ -292,7 +295,7 @@ contains
     call change_device(before)
   end function is_on_device
 
-  !> Copy the values of the host to the device.
+  !> Copy values from the host to the device.
   subroutine copy_to_device(number, host, device, bytes, queue)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
@@ -310,7 +313,7 @@ contains
     call change_device(before)
   end subroutine copy_to_device
 
-  !> Copy the values of the device to the host.
+  !> Copy values from the device to the host.
   subroutine copy_to_host(number, host, device, bytes, queue)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
@@ -328,7 +331,7 @@ contains
     call change_device(before)
   end subroutine copy_to_host
 
-  !> Copy strips of the host's values to the device: row by row if these are few, else packed.
+  !> Copy strips of values from the host to the device: row by row for few rows, otherwise packed.
   subroutine copy_strips_to_device(number, host, device, strips)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
@@ -355,7 +358,7 @@ contains
     call change_device(before)
   end subroutine copy_strips_to_device
 
-  !> Copy strips of the device's values to the host: row by row if these are few, else packed.
+  !> Copy strips of values from the device to the host: row by row for few rows, otherwise packed.
   subroutine copy_strips_to_host(number, host, device, strips)
     integer(c_int), intent(in) :: number
     type(c_ptr), intent(in) :: host, device
@@ -382,7 +385,7 @@ contains
     call change_device(before)
   end subroutine copy_strips_to_host
 
-  !> Wait for all that was put into a queue.
+  !> Wait for all work in a queue.
   subroutine wait_for_queue(number, queue)
     integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: queue
@@ -394,13 +397,13 @@ contains
     call change_device(before)
   end subroutine wait_for_queue
 
-  !> Do nothing: a kernel in a queue waits by itself for what was put there before it.
+  !> Do nothing: OpenACC starts a kernel in a queue after the earlier work in it.
   subroutine start_queue(number, queue)
     integer(c_int), intent(in) :: number
     integer(c_int), intent(in) :: queue
   end subroutine start_queue
 
-  !> Return the address that a directive for the device names: that of the host.
+  !> Return the address that directives for the device use: the host address.
   pure function kernel_address(host, device) result(address)
     type(c_ptr), intent(in) :: host, device
     type(c_ptr) :: address
@@ -408,7 +411,7 @@ contains
     address = host
   end function kernel_address
 
-  !> Do nothing: only the emulated device spoils what is stale.
+  !> Do nothing: only the emulated device overwrites stale memory.
   subroutine spoil(address, bytes)
     type(c_ptr), intent(in) :: address
     integer(c_size_t), intent(in) :: bytes
@@ -416,7 +419,7 @@ contains
 
   ! -- for this device alone ----------------------------------------------------------------------
 
-  !> Let this thread use a device, and say which it used `before`.
+  !> Set the current device of this thread; `before` returns the previous one.
   subroutine change_device(number, before)
     integer(c_int), intent(in) :: number
     integer(c_int), optional, intent(out) :: before
@@ -428,7 +431,7 @@ contains
     if (now /= number) call use_device(number)
   end subroutine change_device
 
-  !> Copy a strip of `values` to the device as one transfer of what is packed.
+  !> Copy a strip of `values` to the device with one packed transfer.
   subroutine send_packed(values, all_words, strip)
     integer, intent(in) :: all_words
     integer(c_int32_t), intent(inout) :: values(all_words)
@@ -458,7 +461,7 @@ contains
     end do
   end subroutine send_packed
 
-  !> Copy a strip of the device's `values` to the host as one transfer of what is packed.
+  !> Copy a strip of `values` from the device with one packed transfer.
   subroutine fetch_packed(values, all_words, strip)
     integer, intent(in) :: all_words
     integer(c_int32_t), intent(inout) :: values(all_words)
@@ -488,8 +491,8 @@ contains
     end do
   end subroutine fetch_packed
 
-  !> Return a strip in words: what is before it, the words of a row, its rows and planes, and the
-  !> steps from one to the next.
+  !> Return the shape of a strip in words: its offset, the length of a row, the numbers of rows and
+  !> planes, and the distances between rows and between planes.
   pure subroutine measure(strip, first, words, rows, planes, row_step, plane_step)
     type(strip_type), intent(in) :: strip
     integer(c_size_t), intent(out) :: first, words, rows, planes, row_step, plane_step
@@ -502,7 +505,7 @@ contains
     plane_step = strip%plane_step / word
   end subroutine measure
 
-  !> Return how many words lie before the end of a strip.
+  !> Return the number of words from the start of the field to the end of a strip.
   pure function words_to(strip) result(words)
     type(strip_type), intent(in) :: strip
     integer :: words

@@ -8,7 +8,7 @@ spaces. Host code accesses it through a `HostAccessor`, device tasks through a `
 from psyclone_storage.storage.accessors.accessor_buffer import Buffer, MemoryChunk
 from psyclone_storage.storage.accessors.device_accessor import DeviceAccessor
 from psyclone_storage.storage.accessors.host_accessor import HostAccessor
-from psyclone_storage.storage.accessors.patch import Patch
+from psyclone_storage.storage.accessors.region_copy import Patch
 from psyclone_storage.storage.accessors.stencil import Box, IndexMap, read_stencil
 from psyclone_storage.storage.accessors.tasks import GpuTask, TaskState
 from psyclone_storage.storage.core.buffer import BufferOptions

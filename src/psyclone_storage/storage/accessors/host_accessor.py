@@ -14,7 +14,7 @@ import numpy as np
 
 from psyclone_storage.storage.accessors.accessor_buffer import Shape, buffer_of, shape_of
 from psyclone_storage.storage.core.errors import ConstBufferError
-from psyclone_storage.storage.core.keys import fits, is_everything, selected_by
+from psyclone_storage.storage.core.index_keys import fits, is_everything, selected_by
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import host_space
 from psyclone_storage.storage.core.token import AccessToken

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.storage.accessors.accessor_buffer import shape_of
-from psyclone_storage.storage.accessors.patch import bytes_to_move, gather, sources_of
+from psyclone_storage.storage.accessors.region_copy import bytes_to_move, gather, sources_of
 from psyclone_storage.storage.accessors.stencil import Stencil
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import CoherentBuffer

@@ -29,7 +29,7 @@ from psyclone_storage.storage.core.locks import (
 )
 from psyclone_storage.storage.core.native import begin
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.memory.pending import UNREPORTED, failure_in, give_up, waited_for
+from psyclone_storage.storage.memory.pending_work import UNREPORTED, failure_in, give_up, waited_for
 from psyclone_storage.storage.memory.races import RACES
 
 

@@ -25,7 +25,8 @@ from psyclone_storage.storage.core.errors import (
 )
 from psyclone_storage.storage.core.futures import Future, all_of, forward
 from psyclone_storage.storage.core.hints import ReplicaOptions
-from psyclone_storage.storage.core.incarnation import (
+from psyclone_storage.storage.core.locks import LockTable
+from psyclone_storage.storage.core.replica import (
     Incarnation,
     IncarnationState,
     ReplicaPlace,
@@ -34,7 +35,6 @@ from psyclone_storage.storage.core.incarnation import (
     state_of,
     wait_for_streams,
 )
-from psyclone_storage.storage.core.locks import LockTable
 from psyclone_storage.storage.core.spaces import (
     MemorySpace,
     SpaceKind,
@@ -45,7 +45,7 @@ from psyclone_storage.storage.core.spaces import (
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, TransferEvent, TransferStats
 from psyclone_storage.storage.core.token import AccessToken, Spoiling
 from psyclone_storage.storage.core.validity import Validity
-from psyclone_storage.storage.memory.pending import UNREPORTED
+from psyclone_storage.storage.memory.pending_work import UNREPORTED
 from psyclone_storage.storage.memory.registry import memory_of, router
 
 

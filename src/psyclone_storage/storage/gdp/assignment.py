@@ -12,7 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from psyclone_storage.storage.core.acquire import acquire_all
-from psyclone_storage.storage.core.keys import (
+from psyclone_storage.storage.core.casting import as_stored, casts_quietly
+from psyclone_storage.storage.core.index_keys import (
     fits,
     is_basic,
     selected_by,
@@ -21,8 +22,6 @@ from psyclone_storage.storage.core.keys import (
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.core.values import as_stored, casts_quietly
-from psyclone_storage.storage.gdp.backing import Backing
 from psyclone_storage.storage.gdp.indexing import (
     device_key,
     device_values,
@@ -30,6 +29,7 @@ from psyclone_storage.storage.gdp.indexing import (
     host_values,
     on_gpu,
 )
+from psyclone_storage.storage.gdp.shared_buffer import Backing
 from psyclone_storage.storage.memory.registry import memory_of
 
 

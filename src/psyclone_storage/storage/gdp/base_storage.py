@@ -20,20 +20,20 @@ from psyclone_storage.storage.core.acquire import acquire_all
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import GTNoSuchBufferError
-from psyclone_storage.storage.core.keys import is_basic, is_element, view_key, with_ellipsis
+from psyclone_storage.storage.core.index_keys import is_basic, is_element, view_key, with_ellipsis
 from psyclone_storage.storage.core.layout import layout_of
 from psyclone_storage.storage.core.locks import AccessMode, mode_of
 from psyclone_storage.storage.core.native import Sliceable, Windows, register
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken, spelled_type
-from psyclone_storage.storage.gdp import assignment, elements, operators
-from psyclone_storage.storage.gdp.backing import FIRST_USE, Backing, on_host
-from psyclone_storage.storage.gdp.described import described, wait_for_queued
+from psyclone_storage.storage.gdp import assignment, item_access, operators
+from psyclone_storage.storage.gdp.access_context import StorageAccess
+from psyclone_storage.storage.gdp.allocation_plan import Plan, plan_memory
+from psyclone_storage.storage.gdp.data_interface import described, wait_for_queued
 from psyclone_storage.storage.gdp.indexing import host_key, on_gpu
 from psyclone_storage.storage.gdp.labels import Cut, Halo, HaloLike, Labels, checked_halo, resolved
-from psyclone_storage.storage.gdp.opened import StorageAccess
 from psyclone_storage.storage.gdp.parameters import Managed, Parameters, checked_device
-from psyclone_storage.storage.gdp.plan import Plan, plan_memory
+from psyclone_storage.storage.gdp.shared_buffer import FIRST_USE, Backing, on_host
 from psyclone_storage.storage.gdp.sync_state import SyncState
 from psyclone_storage.storage.interop import dlpack
 from psyclone_storage.storage.memory.registry import memory_of
@@ -254,7 +254,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
 
     def item(self, *index: int) -> Any:
         """Return the element at `index` as a Python number; without an index, the only element."""
-        return elements.item(self, index)
+        return item_access.item(self, index)
 
     # -- the two sides ---------------------------------------------------------------------------
 
@@ -416,7 +416,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the parameters and the values of the host buffer."""
-        return elements.restored, (type(self), self.parameters(), np.array(self.data_ro))
+        return item_access.restored, (type(self), self.parameters(), np.array(self.data_ro))
 
     def describe(self) -> str:
         """Return label, class, shape, type and location, used as the subject of error messages."""
@@ -591,10 +591,10 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
                 return self._view(array[with_ellipsis(key)], key)
             if backing is None or backing.buffer is None:
                 found = array[host_key(key)]
-                return self._view(found, key) if elements.is_part(found, array) else found
-            return elements.read(self, backing, key)
+                return self._view(found, key) if item_access.is_part(found, array) else found
+            return item_access.read(self, backing, key)
         except IndexError as error:
-            raise elements.missing(self, key, error) from error
+            raise item_access.missing(self, key, error) from error
 
 
 register(array=np.ndarray)

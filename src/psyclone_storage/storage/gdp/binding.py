@@ -33,9 +33,9 @@ from psyclone_storage.storage.core.native import (
 from psyclone_storage.storage.core.spaces import device_space
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.gdp.base_storage import READ, WRITE, Storage
+from psyclone_storage.storage.gdp.from_array import material_of, wrap
 from psyclone_storage.storage.gdp.indexing import uploaded
 from psyclone_storage.storage.gdp.parameters import checked_device
-from psyclone_storage.storage.gdp.wrapping import material_of, wrap
 from psyclone_storage.storage.interop.gt import (
     Device,
     Info,
@@ -45,7 +45,7 @@ from psyclone_storage.storage.interop.gt import (
     host_array,
     space_of,
 )
-from psyclone_storage.storage.memory.pending import LastUse
+from psyclone_storage.storage.memory.pending_work import LastUse
 from psyclone_storage.storage.memory.races import MemoryUse
 from psyclone_storage.storage.memory.registry import memory_of
 

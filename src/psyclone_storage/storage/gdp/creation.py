@@ -14,9 +14,12 @@ import numpy as np
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.storage.core.device import on_device_change
+from psyclone_storage.storage.gdp.allocation_plan import Plan, plan_memory
 from psyclone_storage.storage.gdp.base_storage import Storage
 from psyclone_storage.storage.gdp.defaults import on_new_defaults
-from psyclone_storage.storage.gdp.kinds import (
+from psyclone_storage.storage.gdp.from_array import check_type, copied, in_shape, material_of, wrap
+from psyclone_storage.storage.gdp.parameters import Keywords, Parameters, checked_shape, resolve
+from psyclone_storage.storage.gdp.storage_classes import (
     NOWHERE,
     CPUStorage,
     backed_by,
@@ -24,9 +27,6 @@ from psyclone_storage.storage.gdp.kinds import (
     kind_of,
     new_buffer,
 )
-from psyclone_storage.storage.gdp.parameters import Keywords, Parameters, checked_shape, resolve
-from psyclone_storage.storage.gdp.plan import Plan, plan_memory
-from psyclone_storage.storage.gdp.wrapping import check_type, copied, in_shape, material_of, wrap
 
 Shape = int | Sequence[int]
 Maker = Callable[..., Storage]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.storage.core.buffer import CoherentBuffer
-from psyclone_storage.storage.core.keys import BASIC, INTEGERS
+from psyclone_storage.storage.core.index_keys import BASIC, INTEGERS
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.interop.gt import (

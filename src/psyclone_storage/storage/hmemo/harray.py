@@ -21,6 +21,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.storage.core.acquire import acquire_all
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
+from psyclone_storage.storage.core.casting import as_stored
 from psyclone_storage.storage.core.context import Context, context_at
 from psyclone_storage.storage.core.errors import (
     AccessReleasedError,
@@ -30,7 +31,6 @@ from psyclone_storage.storage.core.errors import (
 from psyclone_storage.storage.core.faces import buffer_behind, found_buffer
 from psyclone_storage.storage.core.futures import SyncToken
 from psyclone_storage.storage.core.hints import Hints
-from psyclone_storage.storage.core.homeward import write_back
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import (
     MemorySpace,
@@ -40,7 +40,7 @@ from psyclone_storage.storage.core.spaces import (
     pinned_space,
 )
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.core.values import as_stored
+from psyclone_storage.storage.core.write_back import write_back
 from psyclone_storage.storage.hmemo.harray_interface import Interface, interface_of_buffer
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.registry import host_memory, memory_of

@@ -16,10 +16,10 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from psyclone_storage.storage.core.acquire import acquire_all
+from psyclone_storage.storage.core.casting import as_stored
 from psyclone_storage.storage.core.context import Context, context_at
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.core.values import as_stored
 from psyclone_storage.storage.hmemo.harray import HArray, _HArray
 from psyclone_storage.storage.hmemo.kernels import DispatchedKernel
 

@@ -15,6 +15,7 @@ from psyclone_storage.storage.core.errors import (
     ViewRankError,
     ViewTypeError,
 )
+from psyclone_storage.storage.kokkos.data_type import register_type
 from psyclone_storage.storage.kokkos.dual_view import DualView
 from psyclone_storage.storage.kokkos.mirrors import (
     create_mirror,
@@ -45,6 +46,7 @@ from psyclone_storage.storage.kokkos.scatter_view import (
     contribute,
     create_scatter_view,
 )
+from psyclone_storage.storage.kokkos.subview import ALL
 from psyclone_storage.storage.kokkos.view import View, is_assignable, subview
 from psyclone_storage.storage.kokkos.view_create import (
     AllocProperties,
@@ -53,8 +55,6 @@ from psyclone_storage.storage.kokkos.view_create import (
     view_alloc,
     view_wrap,
 )
-from psyclone_storage.storage.kokkos.view_cut import ALL
-from psyclone_storage.storage.kokkos.view_data import register_type
 from psyclone_storage.storage.kokkos.view_layout import (
     LayoutLeft,
     LayoutRight,

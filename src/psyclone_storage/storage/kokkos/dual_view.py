@@ -16,6 +16,7 @@ from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import AccessConflictError, MemoryException, ViewTypeError
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
+from psyclone_storage.storage.kokkos.subview import cut
 from psyclone_storage.storage.kokkos.view import View, ViewClass
 from psyclone_storage.storage.kokkos.view_copy import Part, copy_shared
 from psyclone_storage.storage.kokkos.view_create import (
@@ -24,7 +25,6 @@ from psyclone_storage.storage.kokkos.view_create import (
     layout_for,
     new_buffer,
 )
-from psyclone_storage.storage.kokkos.view_cut import cut
 from psyclone_storage.storage.kokkos.view_handle import Handle, record_of
 from psyclone_storage.storage.kokkos.view_layout import ViewLayout
 from psyclone_storage.storage.kokkos.view_spaces import Cuda, Device, ExecutionSpace, Serial

@@ -13,9 +13,9 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewIndexError, ViewTypeError
+from psyclone_storage.storage.kokkos.subview import is_whole
 from psyclone_storage.storage.kokkos.view import View, ViewClass
 from psyclone_storage.storage.kokkos.view_create import AllocProperties
-from psyclone_storage.storage.kokkos.view_cut import is_whole
 
 
 @dataclass(frozen=True, slots=True)

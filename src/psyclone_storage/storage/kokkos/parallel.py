@@ -28,8 +28,8 @@ from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import ViewTypeError
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.kokkos.reducers import Joining, Reducer, Reduction, Sum
+from psyclone_storage.storage.kokkos.vectorized_functor import THREAD, RunningFunctor, Together
 from psyclone_storage.storage.kokkos.view import View
-from psyclone_storage.storage.kokkos.view_kernel import THREAD, RunningFunctor, Together
 from psyclone_storage.storage.kokkos.view_spaces import DefaultExecutionSpace, ExecutionSpace
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
 

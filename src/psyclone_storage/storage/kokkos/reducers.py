@@ -10,14 +10,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from psyclone_storage.storage.core.errors import ViewRankError, ViewTypeError
-from psyclone_storage.storage.kokkos.view import View
-from psyclone_storage.storage.kokkos.view_copy import Part, fill_values
-from psyclone_storage.storage.kokkos.view_kernel import (
+from psyclone_storage.storage.kokkos.vectorized_functor import (
     NotTogetherError,
     Together,
     check_number,
     library_of,
 )
+from psyclone_storage.storage.kokkos.view import View
+from psyclone_storage.storage.kokkos.view_copy import Part, fill_values
 
 
 class _Result:

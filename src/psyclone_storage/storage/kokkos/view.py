@@ -18,6 +18,7 @@ import numpy as np
 
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import CoherentBuffer
+from psyclone_storage.storage.core.casting import as_stored
 from psyclone_storage.storage.core.errors import (
     HostUseError,
     MemoryException,
@@ -27,8 +28,9 @@ from psyclone_storage.storage.core.errors import (
     ViewTypeError,
 )
 from psyclone_storage.storage.core.locks import AccessMode
-from psyclone_storage.storage.core.values import as_stored
 from psyclone_storage.storage.interop.dlpack import ExportRequest, device_of, export
+from psyclone_storage.storage.kokkos.subview import cut
+from psyclone_storage.storage.kokkos.vectorized_functor import THREAD, Together
 from psyclone_storage.storage.kokkos.view_assign import assigned, extent_reasons, type_reasons
 from psyclone_storage.storage.kokkos.view_atomic import AtomicElement, Cell
 from psyclone_storage.storage.kokkos.view_copy import Part, copy_values, host_values
@@ -38,7 +40,6 @@ from psyclone_storage.storage.kokkos.view_create import (
     build_handle,
     deduced_type,
 )
-from psyclone_storage.storage.kokkos.view_cut import cut
 from psyclone_storage.storage.kokkos.view_export import (
     Exported,
     array_interface,
@@ -47,7 +48,6 @@ from psyclone_storage.storage.kokkos.view_export import (
     gt_data_interface,
 )
 from psyclone_storage.storage.kokkos.view_handle import Handle, Pointer, Record, Viewed
-from psyclone_storage.storage.kokkos.view_kernel import THREAD, Together
 from psyclone_storage.storage.kokkos.view_layout import ViewLayout, is_contiguous
 from psyclone_storage.storage.kokkos.view_spaces import MemoryTraits
 from psyclone_storage.storage.kokkos.view_type import ViewType

@@ -7,8 +7,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from psyclone_storage.storage.kokkos.vectorized_functor import THREAD, Together
 from psyclone_storage.storage.kokkos.view_handle import Handle
-from psyclone_storage.storage.kokkos.view_kernel import THREAD, Together
 
 
 class ElementView(Protocol):

@@ -13,16 +13,16 @@ import numpy as np
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.acquire import acquire_all
 from psyclone_storage.storage.core.buffer import CoherentBuffer
+from psyclone_storage.storage.core.casting import as_stored
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
-from psyclone_storage.storage.core.values import as_stored
+from psyclone_storage.storage.kokkos.subview import cut
+from psyclone_storage.storage.kokkos.unmanaged_view import wrapped
 from psyclone_storage.storage.kokkos.view_create import AllocProperties, allocated, layout_for
-from psyclone_storage.storage.kokkos.view_cut import cut
 from psyclone_storage.storage.kokkos.view_handle import Handle, Record, Viewed
 from psyclone_storage.storage.kokkos.view_layout import offsets_of
 from psyclone_storage.storage.kokkos.view_type import ViewType
-from psyclone_storage.storage.kokkos.view_wrap import wrapped
 from psyclone_storage.storage.memory.registry import host_memory
 
 

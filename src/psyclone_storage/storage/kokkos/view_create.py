@@ -16,8 +16,17 @@ from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.errors import ViewExtentError, ViewTypeError
 from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
+from psyclone_storage.storage.kokkos.subview import cut
+from psyclone_storage.storage.kokkos.unmanaged_view import (
+    checked_room,
+    deduced,
+    face_of,
+    is_face,
+    lent,
+    recorded_at,
+    wrapped,
+)
 from psyclone_storage.storage.kokkos.view_assign import assigned, check_types
-from psyclone_storage.storage.kokkos.view_cut import cut
 from psyclone_storage.storage.kokkos.view_handle import Handle, Pointer, Record, Viewed, record_of
 from psyclone_storage.storage.kokkos.view_layout import (
     ViewLayout,
@@ -27,15 +36,6 @@ from psyclone_storage.storage.kokkos.view_layout import (
 )
 from psyclone_storage.storage.kokkos.view_spaces import ExecutionSpace, ScratchSpace, space_name
 from psyclone_storage.storage.kokkos.view_type import ViewType
-from psyclone_storage.storage.kokkos.view_wrap import (
-    checked_room,
-    deduced,
-    face_of,
-    is_face,
-    lent,
-    recorded_at,
-    wrapped,
-)
 
 
 class _WithoutInitializing:

@@ -15,7 +15,7 @@ import numpy as np
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.storage.core.errors import ViewTypeError
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind
-from psyclone_storage.storage.kokkos.view_data import DataType, ElementType, data_type
+from psyclone_storage.storage.kokkos.data_type import DataType, ElementType, data_type
 from psyclone_storage.storage.kokkos.view_layout import (
     LayoutLeft,
     LayoutRight,

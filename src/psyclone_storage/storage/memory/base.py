@@ -16,7 +16,7 @@ from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.native import Lane
 from psyclone_storage.storage.core.spaces import MemorySpace
-from psyclone_storage.storage.memory.pending import Span, give_up
+from psyclone_storage.storage.memory.pending_work import Span, give_up
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 from psyclone_storage.storage.memory.races import MemoryUse
 from psyclone_storage.storage.memory.stream import Stream

@@ -21,7 +21,7 @@ from psyclone_storage.storage.core.native import Lane
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, device_space
 from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
 from psyclone_storage.storage.memory.host import HostMemory
-from psyclone_storage.storage.memory.pending import LastUse, Span, note, waited_for
+from psyclone_storage.storage.memory.pending_work import LastUse, Span, note, waited_for
 from psyclone_storage.storage.memory.pools import ALIGNMENT, PoolUse
 from psyclone_storage.storage.memory.stream import Stream
 

@@ -19,9 +19,9 @@ from psyclone_storage.storage.core.device import current_emulation
 from psyclone_storage.storage.core.forking import nothing
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
-from psyclone_storage.storage.memory.conditions import as_asked
 from psyclone_storage.storage.memory.emulated_array import EmulatedDeviceArray, on_device
-from psyclone_storage.storage.memory.pending import (
+from psyclone_storage.storage.memory.fp_errors import as_asked
+from psyclone_storage.storage.memory.pending_work import (
     UNREPORTED,
     LastUse,
     Span,

@@ -10,7 +10,7 @@ from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
-from psyclone_storage.storage.memory.pending import Span, forget_ended, waited_for
+from psyclone_storage.storage.memory.pending_work import Span, forget_ended, waited_for
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 
 

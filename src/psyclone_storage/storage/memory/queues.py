@@ -26,7 +26,7 @@ from psyclone_storage.storage.core.device import current_emulation
 from psyclone_storage.storage.core.errors import StorageError
 from psyclone_storage.storage.core.forking import FORKS, ForkHandlers, Rank, nothing
 from psyclone_storage.storage.core.lifetime import fail_at_end
-from psyclone_storage.storage.memory.pending import UNREPORTED, failure_of, mend, spoil
+from psyclone_storage.storage.memory.pending_work import UNREPORTED, failure_of, mend, spoil
 from psyclone_storage.storage.memory.races import (
     LOCK,
     RACES,

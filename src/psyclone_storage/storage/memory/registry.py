@@ -17,9 +17,9 @@ from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
 from psyclone_storage.storage.memory import cuda
 from psyclone_storage.storage.memory.base import Memory
+from psyclone_storage.storage.memory.copy_routes import Router
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.host import HostMemory, ManagedMemory, PinnedMemory
-from psyclone_storage.storage.memory.router import Router
 
 _LOCK = FORKS.guard(threading.Lock(), Rank.MEMORY)
 _MEMORIES: dict[MemorySpace, Memory] = {}

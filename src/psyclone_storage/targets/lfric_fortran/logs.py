@@ -19,10 +19,12 @@ def log_call(context: LoweringContext, words: str, level: abi.Log) -> Call:
     """Return the statement that logs `words`; level ERROR stops the program."""
     imports = context.work.imports
     event = imports.local(abi.LFRicModule.LOG, abi.Log.EVENT)
-    return Call(Name(event), (_text(words), Name(imports.local(abi.LFRicModule.LOG, level))))
+    return Call(
+        Name(event), (character_text(words), Name(imports.local(abi.LFRicModule.LOG, level)))
+    )
 
 
-def _text(words: str) -> Expr:
+def character_text(words: str) -> Expr:
     """Return `words` as a character expression in parts that fit on a line."""
     parts = [Literal(f'"{part}"', Intrinsic.CHARACTER) for part in _parts(words)]
     text: Expr = parts[0]

@@ -8,7 +8,7 @@ program contracts
   use checks_mod, only: check, finish
   use openacc_double_mod, only: create, delete
   use storage_tables_mod, only: acquire_table, forget_table, release_table
-  use storage_words_mod
+  use storage_constants_mod
   use wrapped_arrays_mod, only: bring_to_host, release_storage, set_program_tells, storage_of, &
                                 wrapped_array_type, wrote_on_host
 

@@ -9,7 +9,7 @@ program devices
                                 use_device, wait_for_queue
   use storage_errors_mod, only: last_error
   use storage_statistics_mod, only: storage_statistics_type
-  use storage_words_mod, only: access_read, access_read_write, access_write, element_real64, &
+  use storage_constants_mod, only: access_read, access_read_write, access_write, element_real64, &
                                error_access_conflict, error_lost_values, error_memory, &
                                error_no_access, error_unknown_word, most_devices, no_error, &
                                space_device, space_host, space_of_device
@@ -241,7 +241,7 @@ contains
     if (.not. device_has_memory .or. others >= most_devices) return
     call field%acquire(space_of_device(most_devices - 1), access_read, status)
     call check_code(status, error_memory, 'a device that is not there')
-    call check(index(last_error(), 'finds no device') > 0, 'the message says so')
+    call check(index(last_error(), 'does not exist') > 0, 'the message says so')
     call check(has(field, space_host, 9.0_real64), 'the values stay')
   end subroutine ask_for_devices_that_are_none
 

@@ -10,7 +10,7 @@ program exhausted
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: field_storage_type
   use storage_errors_mod, only: last_error
-  use storage_words_mod
+  use storage_constants_mod
 
   implicit none
 
@@ -56,7 +56,7 @@ contains
     character(*), intent(in) :: space
 
     call check_code(status, error_memory, 'more memory than there is at ' // space)
-    call check(index(last_error(), 'finds no memory left on ' // space) > 0, last_error())
+    call check(index(last_error(), 'cannot be allocated on ' // space) > 0, last_error())
   end subroutine check_refused
 
 end program exhausted

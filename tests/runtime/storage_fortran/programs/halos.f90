@@ -4,7 +4,7 @@ program halos
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
   use checks_mod, only: check, check_code, finish
   use field_storage_mod, only: field_storage_type
-  use storage_words_mod
+  use storage_constants_mod
 
   implicit none
 

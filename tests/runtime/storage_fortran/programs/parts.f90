@@ -7,7 +7,7 @@ program parts
   use field_storage_mod, only: box_type, field_storage_type
   use storage_device_mod, only: device_has_memory
   use storage_statistics_mod, only: storage_statistics_type
-  use storage_words_mod
+  use storage_constants_mod
 
   implicit none
 

@@ -5,7 +5,7 @@ program poison
   use, intrinsic :: iso_fortran_env, only: real32, real64
   use checks_mod, only: check, finish
   use field_storage_mod, only: field_storage_type
-  use storage_words_mod
+  use storage_constants_mod
 
   implicit none
 

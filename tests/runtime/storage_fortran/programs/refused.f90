@@ -7,7 +7,7 @@ program refused
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: field_storage_type
   use storage_errors_mod, only: last_error
-  use storage_words_mod
+  use storage_constants_mod
 
   implicit none
 
@@ -25,19 +25,19 @@ program refused
   call field%attach_device(c_loc(on_device), status)
   call check_code(status, no_error, 'memory of the device')
   call field%attach_device(c_loc(on_device), status)
-  call expect(error_memory_in_use, 'has memory on the device already')
+  call expect(error_memory_in_use, 'already has memory on the device')
   call field%leave_device(status)
   call expect(error_memory_in_use, &
-              'cannot free its memory on the device, which belongs to somebody else')
+              'cannot free device memory that was attached: its owner frees it')
   call field%acquire(space_device, access_read)
   call field%leave_device(status)
   call expect(error_access_conflict, &
-              'cannot leave the device: there is a read access at the device')
+              'cannot free its device memory during a read access at the device')
   call field%destroy(status)
-  call expect(error_access_conflict, 'cannot be destroyed: there is a read access at the device')
+  call expect(error_access_conflict, 'cannot be destroyed during a read access at the device')
   call field%touch(space_host, status)
   call expect(error_access_conflict, &
-              'cannot be touched at the host: there is a read access at the device')
+              'cannot be touched at the host during a read access at the device')
   call field%release(space_device)
   call check(field%is_valid(space_host) .and. field%is_valid(space_device), 'both are current')
 
@@ -46,7 +46,7 @@ program refused
   call field%release(space_device)
   call field%leave_device(status)
   call expect(error_lost_values, &
-              'has its only current values on the device: acquire them on the host first')
+              'has its only current values on the device: acquire it on the host first')
   call field%leave_device(status)
   call check(field%has_device_memory(), 'the only values are kept')
 

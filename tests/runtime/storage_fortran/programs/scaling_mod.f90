@@ -5,7 +5,7 @@ module scaling_mod
   use, intrinsic :: iso_fortran_env, only: real64
   use field_storage_c_mod, only: find_storage
   use field_storage_mod, only: field_storage_type
-  use storage_words_mod, only: access_read, access_read_write, space_host
+  use storage_constants_mod, only: access_read, access_read_write, space_host
 
   implicit none
   private

@@ -5,7 +5,7 @@ program statistics
   use field_storage_mod, only: field_storage_type
   use storage_statistics_mod, only: get_total_statistics, print_statistics, &
                                     reset_total_statistics, set_quiet, storage_statistics_type
-  use storage_words_mod
+  use storage_constants_mod
 
   implicit none
 

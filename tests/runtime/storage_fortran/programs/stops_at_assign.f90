@@ -1,8 +1,8 @@
-! expect: storage error R205: "field" cannot be assigned "other": assign the values, of a window on each.
+! expect: storage error R205: "field" cannot be assigned "other": assign the values through a window of each.
 program stops_at_assign
 
   use field_storage_mod, only: field_storage_type
-  use storage_words_mod
+  use storage_constants_mod
 
   implicit none
 

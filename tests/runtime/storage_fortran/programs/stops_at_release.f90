@@ -1,8 +1,8 @@
-! expect: storage error R206: "field" is released at the host, but nobody acquired it there.
+! expect: storage error R206: "field" is released at the host without an access there.
 program stops_at_release
 
   use field_storage_mod, only: field_storage_type
-  use storage_words_mod
+  use storage_constants_mod
 
   implicit none
 

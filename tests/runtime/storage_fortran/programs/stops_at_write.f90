@@ -1,8 +1,8 @@
-! expect: storage error R201: "field" cannot give write-only access at the device: there is a write access at the host.
+! expect: storage error R201: "field" cannot give write-only access at the device: conflict with a write access at the host.
 program stops_at_write
 
   use field_storage_mod, only: field_storage_type
-  use storage_words_mod
+  use storage_constants_mod
 
   implicit none
 

@@ -7,7 +7,7 @@ program threads
   use checks_mod, only: check, finish
   use field_storage_mod, only: field_storage_type
   use storage_statistics_mod, only: get_total_statistics, storage_statistics_type
-  use storage_words_mod
+  use storage_constants_mod
 
   implicit none
 

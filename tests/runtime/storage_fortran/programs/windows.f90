@@ -8,7 +8,7 @@ program windows
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: field_storage_type
   use storage_errors_mod, only: last_error
-  use storage_words_mod
+  use storage_constants_mod
 
   implicit none
 
@@ -184,7 +184,7 @@ contains
     call check_code(status, no_error, 'wrap')
     call storage%window(space_host, right, status)
     call check_code(status, error_no_access, 'window without access')
-    call check(last_error() == '"fixed" is used at the host, but nobody acquired it there.', &
+    call check(last_error() == '"fixed" is used at the host without an access there.', &
                'sentence: ' // last_error())
     call check(.not. associated(right), 'no window without access')
     call storage%acquire(space_host, access_read, status)

@@ -8,8 +8,8 @@ program wrapped
   use storage_device_mod, only: device_has_memory, device_kind
   use storage_tables_mod, only: acquire_table, forget_table, release_table
   use storage_statistics_mod, only: get_total_statistics, storage_statistics_type
-  use storage_watch_mod, only: count_marks, digest_of, mark_host
-  use storage_words_mod
+  use write_detection_mod, only: count_marks, digest_of, mark_host
+  use storage_constants_mod
   use wrapped_arrays_mod, only: bring_to_host, release_storage, release_tables, &
                                 set_program_tells, storage_of, wrapped_array_type, wrote_on_host
 

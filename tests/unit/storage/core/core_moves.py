@@ -24,7 +24,7 @@ from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.gdp.binding import LaunchBlock
 from psyclone_storage.storage.memory import queues
-from psyclone_storage.storage.memory.pending import UNREPORTED
+from psyclone_storage.storage.memory.pending_work import UNREPORTED
 
 SHAPE = (4, 3)
 KEYS: tuple[Any, ...] = (

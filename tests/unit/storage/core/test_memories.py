@@ -17,9 +17,9 @@ from psyclone_storage.storage.core.errors import HostUseError, MemoryException
 from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.native import COMPILED
 from psyclone_storage.storage.core.spaces import device_space, memory_space
+from psyclone_storage.storage.memory.copy_routes import Route, route
 from psyclone_storage.storage.memory.pools import Pool
 from psyclone_storage.storage.memory.registry import host_memory, memory_of, router
-from psyclone_storage.storage.memory.router import Route, route
 from psyclone_storage.storage.memory.stream import Stream
 
 F8 = np.dtype("f8")

@@ -59,7 +59,7 @@ from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.core.errors import PoisonedDataError, StorageError
 from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.accessors import DeviceAccessor
-from psyclone_storage.storage.gdp import backing
+from psyclone_storage.storage.gdp import shared_buffer
 from psyclone_storage.storage.memory import registry
 
 READ, RDWR = AccessMode.READ, AccessMode.READ_WRITE
@@ -126,7 +126,7 @@ def amid(other: str, child: str, latency: float = 0.0, pause: float = 0.0) -> st
         ("lifetime.DROPPED._lock", 0.3),
         ("spaces._LOCK", 0.3),
         ("registry._LOCK", 0.3),
-        ("backing.FIRST_USE", 0.3),
+        ("shared_buffer.FIRST_USE", 0.3),
         ("fallback._LEAF", 0.3),
     ],
 )

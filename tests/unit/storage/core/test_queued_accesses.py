@@ -35,8 +35,8 @@ from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.gdp import binding
 from psyclone_storage.storage.gdp.binding import LaunchBlock
 from psyclone_storage.storage.memory import queues
-from psyclone_storage.storage.memory.conditions import NativeCall, as_asked
-from psyclone_storage.storage.memory.pending import LastUse
+from psyclone_storage.storage.memory.fp_errors import NativeCall, as_asked
+from psyclone_storage.storage.memory.pending_work import LastUse
 from psyclone_storage.storage.memory.registry import memory_of
 from storage_devices import device_in_place
 from storage_threads import race

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from psyclone_storage.storage.core.device import Emulation, use_device
-from psyclone_storage.storage.memory.pending import UNREPORTED
+from psyclone_storage.storage.memory.pending_work import UNREPORTED
 from storage_devices import DEVICES, device_in_place
 
 

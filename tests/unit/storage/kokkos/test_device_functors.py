@@ -13,7 +13,7 @@ import pytest
 from psyclone_storage.storage import kokkos
 from psyclone_storage.storage.core.device import Emulation, use_device
 from psyclone_storage.storage.kokkos import KOKKOS_LAMBDA, Cuda, CudaSpace, HostSpace, RangePolicy
-from psyclone_storage.storage.kokkos.view_kernel import NotTogetherError
+from psyclone_storage.storage.kokkos.vectorized_functor import NotTogetherError
 
 ORDERS = ["late", "eager", "shuffled", "shuffled again", ""]
 

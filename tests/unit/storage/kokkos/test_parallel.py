@@ -45,7 +45,7 @@ from psyclone_storage.storage.kokkos import (
     parallel_reduce,
     resize,
 )
-from psyclone_storage.storage.kokkos.view_kernel import NotTogetherError, Together
+from psyclone_storage.storage.kokkos.vectorized_functor import NotTogetherError, Together
 
 PLACES = [Serial, Cuda]
 MARKS = [lambda functor: functor, KOKKOS_LAMBDA]

@@ -5,7 +5,7 @@ module read_between_mod_psy
   use kind_params_mod, only: go_wp
   use smooth_corners_mod, only: smooth_corners_code
   use smooth_mod, only: smooth_code
-  use storage_words_mod, only: access_read, access_read_write, space_host
+  use storage_constants_mod, only: access_read, access_read_write, space_host
 
   implicit none
 

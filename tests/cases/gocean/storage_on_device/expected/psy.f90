@@ -2,7 +2,7 @@
 module read_between_mod_psy
   use field_mod, only: r2d_field
   use kind_params_mod, only: go_wp
-  use storage_words_mod, only: access_read, access_read_write, space_device
+  use storage_constants_mod, only: access_read, access_read_write, space_device
 
   implicit none
 

@@ -8,8 +8,8 @@ module step_alg_mod_psy
   use scalar_mod, only: scalar_type
   use smooth_kernel_0_mod, only: smooth_kernel_0_code
   use stencil_dofmap_mod, only: STENCIL_CROSS, stencil_dofmap_type
+  use storage_constants_mod, only: access_read, access_read_write, access_write, space_device
   use storage_tables_mod, only: acquire_table, forget_table, release_table
-  use storage_words_mod, only: access_read, access_read_write, access_write, space_device
   use wrapped_arrays_mod, only: storage_of, wrapped_array_type
 
   implicit none

@@ -5,7 +5,7 @@ module vector_one_component_dirty_alg_mod_psy
   use lfric_strips_mod, only: begin_exchange_of_strips
   use mesh_mod, only: mesh_type
   use nodal_gradient_kernel_mod, only: nodal_gradient_code
-  use storage_words_mod, only: access_read, access_read_write, access_write, space_host
+  use storage_constants_mod, only: access_read, access_read_write, access_write, space_host
   use wrapped_arrays_mod, only: storage_of, wrapped_array_type
 
   implicit none

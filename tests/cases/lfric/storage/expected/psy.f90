@@ -7,7 +7,7 @@ module step_alg_mod_psy
   use scalar_mod, only: scalar_type
   use smooth_kernel_mod, only: smooth_kernel_code
   use stencil_dofmap_mod, only: STENCIL_CROSS, stencil_dofmap_type
-  use storage_words_mod, only: access_read, access_read_write, access_write, space_host
+  use storage_constants_mod, only: access_read, access_read_write, access_write, space_host
 
   implicit none
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from psyclone_storage.storage.core.spaces import MemorySpace
-from psyclone_storage.storage.gdp.backing import Backing
+from psyclone_storage.storage.gdp.shared_buffer import Backing
 from psyclone_storage.storage.interop import gt
 from psyclone_storage.storage.memory.queues import finish_all
 from psyclone_storage.storage.memory.registry import memory_of

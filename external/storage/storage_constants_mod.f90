@@ -1,33 +1,32 @@
-!> Owns the words of the storage library: spaces, accesses, element types and codes of errors.
-module storage_words_mod
+!> Constants of the storage library: spaces, access modes, element types and error codes.
+module storage_constants_mod
 
   use, intrinsic :: iso_c_binding, only: c_int
 
   implicit none
   public
 
-  !> The places where a copy of the values may be. `space_device` is the device that the calling
-  !> thread uses; `space_of_device` gives each device's own.
+  !> Memory spaces. `space_device` is the current device of the calling thread; `space_of_device`
+  !> returns the space of each device.
   integer(c_int), parameter :: space_host = 1, space_device = 2
 
-  !> As many devices of a process may have copies, those with the numbers from 0 on.
+  !> Maximum number of devices with copies per process; they are numbered from 0.
   integer(c_int), parameter :: most_devices = 8
   integer(c_int), parameter :: first_device_space = space_device + 1
   integer(c_int), parameter :: last_space = space_device + most_devices
 
-  !> Where no copy can be: the devices beyond those.
+  !> Space of all devices beyond this number; no copy can be there.
   integer(c_int), parameter :: space_beyond = last_space + 1
 
-  !> What somebody is going to do with the values. `access_write` promises to write all of them, so
-  !> that nothing is copied there first.
+  !> Access modes. `access_write` promises to write all values, so that none are copied first.
   integer(c_int), parameter :: access_read = 1, access_write = 2, access_read_write = 3
 
-  !> The types of element. A logical one is a default logical.
+  !> Element types. A logical element is a default logical.
   integer(c_int), parameter :: element_real32 = 1, element_real64 = 2
   integer(c_int), parameter :: element_int32 = 3, element_int64 = 4
   integer(c_int), parameter :: element_logical = 5
 
-  !> The codes of errors; those that the storage runtime in Python has too have the same number.
+  !> Error codes; those that the storage runtime in Python also has are equal there.
   integer(c_int), parameter :: no_error = 0
   integer(c_int), parameter :: error_lost_values = 200
   integer(c_int), parameter :: error_access_conflict = 201
@@ -41,7 +40,7 @@ module storage_words_mod
 
 contains
 
-  !> Return the space of the device with a number, which is 0 for the first.
+  !> Return the space of a device; the first one has the number 0.
   pure function space_of_device(number) result(space)
     integer(c_int), intent(in) :: number
     integer(c_int) :: space
@@ -49,7 +48,7 @@ contains
     space = first_device_space + number
   end function space_of_device
 
-  !> Return the name of a space, for messages: the first device is "the device" there, too.
+  !> Return the name of a space for messages; the first device is "the device".
   pure function name_of_space(space) result(name)
     integer(c_int), intent(in) :: space
     character(:), allocatable :: name
@@ -60,7 +59,7 @@ contains
     end if
   end function name_of_space
 
-  !> Return the name of an access, for messages.
+  !> Return the name of an access mode for messages.
   pure function name_of_access(access) result(name)
     integer(c_int), intent(in) :: access
     character(:), allocatable :: name
@@ -75,4 +74,4 @@ contains
     end select
   end function name_of_access
 
-end module storage_words_mod
+end module storage_constants_mod

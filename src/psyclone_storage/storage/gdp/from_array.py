@@ -13,9 +13,12 @@ from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.faces import found_buffer, spec_of, strides_of_spec
 from psyclone_storage.storage.core.layout import byte_extent, has_layout, is_packed, layout_of
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, host_space
-from psyclone_storage.storage.gdp.backing import Backing, address_of, on_host
+from psyclone_storage.storage.gdp.allocation_plan import cut_memory
 from psyclone_storage.storage.gdp.base_storage import Storage
-from psyclone_storage.storage.gdp.kinds import (
+from psyclone_storage.storage.gdp.labels import is_dim
+from psyclone_storage.storage.gdp.parameters import Parameters, Source, checked_shape, resolve
+from psyclone_storage.storage.gdp.shared_buffer import Backing, address_of, on_host
+from psyclone_storage.storage.gdp.storage_classes import (
     NOWHERE,
     CPUStorage,
     CUDAManagedGPUStorage,
@@ -25,9 +28,6 @@ from psyclone_storage.storage.gdp.kinds import (
     ghost,
     kind_of,
 )
-from psyclone_storage.storage.gdp.labels import is_dim
-from psyclone_storage.storage.gdp.parameters import Parameters, Source, checked_shape, resolve
-from psyclone_storage.storage.gdp.plan import cut_memory
 from psyclone_storage.storage.gdp.sync_state import Sync, SyncState
 from psyclone_storage.storage.interop import dlpack
 from psyclone_storage.storage.interop.gt import (

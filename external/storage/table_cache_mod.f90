@@ -1,10 +1,9 @@
-!> Owns copies of tables that are made anew again and again, and have the same values each time, as
-!> basis functions have in each call of a routine: one copy stands for all that are alike, and with
-!> it what a device has.
+!> Cache of tables that programs compute repeatedly with equal values, for example basis functions
+!> in each call of a routine. All equal tables share one copy, and its copy on a device.
 !>
-!> Nobody else knows the copies, which nobody changes. A few are kept: a new one takes the place of
-!> one that nobody uses.
-module kept_tables_mod
+!> The copies are internal and constant. The cache has a maximum size: a new copy replaces one that
+!> is not in use.
+module table_cache_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_null_ptr, c_ptr, &
                                          c_size_t
@@ -12,14 +11,14 @@ module kept_tables_mod
   use storage_errors_mod, only: report_error
   use storage_memory_mod, only: copy_memory, give_memory, take_memory
   use storage_registry_mod, only: forget_address
-  use storage_words_mod, only: error_memory, error_no_access
+  use storage_constants_mod, only: error_memory, error_no_access
 
   implicit none
   private
 
   public :: begin_alike, used_alike, end_alike
 
-  !> A copy of values of a type, and how many use it now.
+  !> Copy of a table and the number of its current users.
   type :: kept_type
     type(c_ptr) :: values = c_null_ptr
     integer(c_int) :: element = 0
@@ -27,12 +26,12 @@ module kept_tables_mod
     integer :: users = 0
   end type kept_type
 
-  !> How many are kept where nobody uses more at once.
+  !> Maximum number of copies, unless more are in use at once.
   integer, parameter :: room = 64
   type(kept_type), allocatable, save :: kept(:)
   integer, save :: number_kept = 0
   integer, save :: last_given_up = 0
-  integer(c_int), save :: latch = 0
+  integer(c_int), save :: lock_word = 0
 
   interface
     function memcmp(first, second, bytes) bind(c, name='memcmp') result(difference)
@@ -45,8 +44,8 @@ module kept_tables_mod
 
 contains
 
-  !> Begin to use the copy of the values at an address, of which there is at least one, and return
-  !> where it is.
+  !> Begin to use the shared copy of the table at an address, which has at least one byte, and
+  !> return the address of the copy.
   !>
   !> Stops with 207 without enough memory.
   function begin_alike(address, element, bytes) result(values)
@@ -58,27 +57,27 @@ contains
     type(array_name_type) :: name
     integer :: place
 
-    call close_latch(latch)
+    call acquire_lock(lock_word)
     place = place_of(address, element, bytes)
     if (place == 0) then
       place = free_place()
       values = take_memory(bytes)
       if (.not. c_associated(values)) then
         name = array_name_type('table', address, [int(bytes, c_int64_t)])
-        call report_error(error_memory, 'A copy of "' // name%text() // '" finds no memory left ' &
-                          // 'on the host.')
+        call report_error(error_memory, 'A copy of "' // name%text() // '" cannot be ' &
+                          // 'allocated on the host: out of memory.')
       end if
       call copy_memory(values, address, bytes)
       kept(place) = kept_type(values, element, bytes)
     end if
     kept(place)%users = kept(place)%users + 1
     values = kept(place)%values
-    call open_latch(latch)
+    call release_lock(lock_word)
   end function begin_alike
 
-  !> Return where the copy of the values at an address is, which somebody uses.
+  !> Return the address of the copy of a table; the copy must be in use.
   !>
-  !> Stops with 206 if nobody does.
+  !> Stops with 206 if it is not.
   function used_alike(address, element, bytes) result(values)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -87,34 +86,34 @@ contains
 
     integer :: place, users
 
-    call close_latch(latch)
+    call acquire_lock(lock_word)
     place = place_of(address, element, bytes)
     users = 0
     if (place > 0) users = kept(place)%users
     if (users == 0) then
-      call report_error(error_no_access, 'A table is released, but nobody acquired it, or it has ' &
-                        // 'changed since: release it before.')
+      call report_error(error_no_access, 'A table was released that was not acquired, or that ' &
+                        // 'has changed since: release it before the change.')
     end if
     values = kept(place)%values
-    call open_latch(latch)
+    call release_lock(lock_word)
   end function used_alike
 
-  !> End a use of a copy: another one may take its place from now on.
+  !> End one use of a copy; without users it can be replaced.
   subroutine end_alike(values)
     type(c_ptr), intent(in) :: values
 
     integer :: place
 
-    call close_latch(latch)
+    call acquire_lock(lock_word)
     do place = 1, number_kept
       if (c_associated(kept(place)%values, values)) kept(place)%users = kept(place)%users - 1
     end do
-    call open_latch(latch)
+    call release_lock(lock_word)
   end subroutine end_alike
 
-  ! -- while the latch is taken --------------------------------------------------------------------
+  ! -- while the lock is held ----------------------------------------------------------------------
 
-  !> Return the place of the copy of values, 0 if there is none.
+  !> Return the index of the copy of a table, 0 without one.
   function place_of(address, element, bytes) result(place)
     type(c_ptr), intent(in) :: address
     integer(c_int), intent(in) :: element
@@ -128,7 +127,7 @@ contains
     place = 0
   end function place_of
 
-  !> Return a place for one more copy: a new one, or that of one that nobody uses.
+  !> Return the index for a new copy: an unused one, or that of a copy without users.
   function free_place() result(place)
     integer :: place
 
@@ -155,6 +154,6 @@ contains
     place = number_kept
   end function free_place
 
-  include 'latch_procedures.inc'
+  include 'lock_procedures.inc'
 
-end module kept_tables_mod
+end module table_cache_mod

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from psyclone_storage.storage.core.acquire import acquire_all
-from psyclone_storage.storage.core.keys import is_basic, with_ellipsis
+from psyclone_storage.storage.core.index_keys import is_basic, with_ellipsis
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.core.token import AccessToken
-from psyclone_storage.storage.gdp.backing import Backing
 from psyclone_storage.storage.gdp.indexing import device_key, host_key
+from psyclone_storage.storage.gdp.shared_buffer import Backing
 
 
 class Readable(Protocol):

@@ -1,24 +1,25 @@
-!> Owns storages of memory that others may write or free without a word, and notices that.
+!> Storages of arrays in host memory that other code may write or free without notice; this module
+!> detects that.
 !>
-!> What is stale on the host carries marks, and what is current on both sides has a digest of the
-!> host's while nobody uses it: all of it beside an emulated device, a few words beside others. What
-!> the host has overwritten altogether is new, and current there.
-module watched_storage_mod
+!> Stale host memory is filled with a pattern. If both sides are current and the array is not in
+!> use, a digest of the host memory is stored. With an emulated device, all words are checked,
+!> otherwise a few. If the host has overwritten all values, its copy becomes the current one.
+module monitored_storage_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_null_ptr, c_ptr, c_size_t
   use field_storage_mod, only: field_storage_type
   use storage_device_mod, only: device_has_memory, home_of
   use storage_errors_mod, only: last_error, report_error
-  use storage_watch_mod, only: count_marks, digest_of, mark_host
-  use storage_words_mod, only: access_read, error_access_conflict, error_lost_values, no_error, &
-                               space_device, space_host
+  use write_detection_mod, only: count_marks, digest_of, mark_host
+  use storage_constants_mod, only: access_read, error_access_conflict, error_lost_values, &
+                                   no_error, space_device, space_host
 
   implicit none
   private
 
-  !> A storage of bytes at an address. The digest is that of values which are current on both sides
-  !> while nobody uses them, if the storage still has the version that it was made for.
-  type, public :: watched_storage_type
+  !> Storage of the bytes at an address. The digest is of values that are current on both sides and
+  !> not in use; it is valid if the storage still has the version for which it was computed.
+  type, public :: monitored_storage_type
     type(field_storage_type), public :: storage
     type(c_ptr), public :: address = c_null_ptr
     integer(c_size_t), public :: bytes = 0
@@ -40,17 +41,17 @@ module watched_storage_mod
     procedure, non_overridable, public :: stop_at
     procedure, non_overridable, public :: stop_unless_done
     procedure, non_overridable, private :: is_in_two_memories
-  end type watched_storage_type
+  end type monitored_storage_type
 
 contains
 
-  !> Look whether the host has written values that it has not told of, before old ones are used. If
-  !> the host `takes_over`, what is on both sides now is going to be stale on the device anyway.
+  !> Detect unreported writes by the host, before old values are used. With `takes_over`, an access
+  !> of the host follows that makes the device stale anyway.
   !>
-  !> Stops with 200 if the host has written some of the values that are current on the device alone,
-  !> or has changed some that are current on both sides.
+  !> Stops with 200 if the host wrote some of the values that are current only on the device, or
+  !> changed values that are current on both sides.
   subroutine notice_changes(self, takes_over)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
     logical, intent(in) :: takes_over
 
     integer(c_size_t) :: left, all_marks
@@ -61,10 +62,10 @@ contains
     if (self%storage%is_valid(space_host)) then
       if (takes_over .or. self%digested_version /= self%storage%get_version()) return
       if (digest_of(self%address, self%bytes) == self%digest) return
-      call self%stop_at(error_lost_values, 'The host has written an array that the device ' // &
-                        'has, too, and has not told so: call wrote_on_host behind, or ' // &
-                        'release_storage before an array is freed, release_tables before a ' // &
-                        'map is; for fields with storages set_data or set_dirty says it.')
+      call self%stop_at(error_lost_values, 'The host has written an array that is current ' // &
+                        'on the device, without a report: call wrote_on_host after the write, ' // &
+                        'release_storage before an array is freed, or release_tables before a ' // &
+                        'map is freed; for fields with storages, call set_data or set_dirty.')
     end if
     call self%storage%wait()
     call count_marks(self%address, self%bytes, left, all_marks)
@@ -73,26 +74,26 @@ contains
       call self%storage%touch(space_host)
       return
     end if
-    call self%stop_at(error_lost_values, 'The host has written a part of an array of which ' // &
-                      'only the device has the values: call bring_to_host before, and ' // &
-                      'wrote_on_host behind, or release_storage before an array is freed; for ' // &
-                      'fields with storages get_data brings and set_dirty says it.')
+    call self%stop_at(error_lost_values, 'The host has written a part of an array that is ' // &
+                      'current only on the device: call bring_to_host before the write ' // &
+                      'and wrote_on_host after it, or release_storage before an array is ' // &
+                      'freed; for fields with storages, call get_data before and set_dirty after.')
   end subroutine notice_changes
 
-  !> Stop with 201 if directives keep an array on a device that has a storage, or is to have one.
+  !> Stop with 201 if both directives and a storage would keep the array on a device.
   subroutine check_one_contract(self)
-    class(watched_storage_type), intent(in) :: self
+    class(monitored_storage_type), intent(in) :: self
 
     if (.not. device_has_memory .or. self%is_used()) return
     if (.not. self%storage%state%replicas%is_kept_by_others(home_of(space_device))) return
-    call self%stop_at(error_access_conflict, 'Directives and a storage would both keep an ' // &
-                      'array on a device: make all layers that use it with "enter data", or ' // &
-                      'all for storages, or let "exit data" stand between them.')
+    call self%stop_at(error_access_conflict, 'Both directives and a storage would keep an ' // &
+                      'array on a device: generate all layers that use it with "enter data", ' // &
+                      'or all for storages, or insert "exit data" between them.')
   end subroutine check_one_contract
 
-  !> Let directives find the copies on devices, before these are used, or moved to the host.
+  !> Make the copies on devices visible to directives, before they are used or moved to the host.
   subroutine show_copies(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
 
     if (.not. device_has_memory .or. self%is_used()) return
     if (.not. self%storage%has_device_memory()) return
@@ -100,17 +101,17 @@ contains
     call self%storage%state%replicas%show()
   end subroutine show_copies
 
-  !> Let no directive find a copy that nobody uses: `enter data` is going to make another one, which
-  !> is noticed.
+  !> Hide copies that are not in use from directives: an `enter data` then creates another copy,
+  !> which is detected.
   subroutine hide_copies(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
 
     if (device_has_memory .and. .not. self%is_used()) call self%storage%state%replicas%hide()
   end subroutine hide_copies
 
-  !> Begin to watch what nobody uses any more, and what is on a device.
+  !> Start to monitor an array that is no longer in use and has a copy on a device.
   subroutine watch(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
 
     integer(c_size_t) :: left, all_marks
 
@@ -126,17 +127,18 @@ contains
     end if
   end subroutine watch
 
-  !> Watch no longer what is on both sides: values are under way to the host.
+  !> Stop to monitor an array that is current on both sides, because a transfer to the host has
+  !> started.
   subroutine forget_digest(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
 
     self%digested_version = -1
   end subroutine forget_digest
 
-  !> Bring values that nobody uses to the host, and take what a device has for stale: nobody will
-  !> tell what the host does with them.
+  !> Copy values that are not in use to the host and mark the copies on devices as stale, because
+  !> writes of the host will not be reported.
   subroutine bring_home(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
 
     if (.not. is_in_two_memories(self)) return
     if (self%is_used()) return
@@ -148,9 +150,9 @@ contains
     call self%assume_host_alone()
   end subroutine bring_home
 
-  !> Say whether the host has old values only, and has written none of them: all marks are there.
+  !> Return whether the host copy is stale and unchanged: all words have the pattern.
   function has_old_values(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
     logical :: has_old_values
 
     integer(c_size_t) :: left, all_marks
@@ -162,11 +164,11 @@ contains
     has_old_values = left == all_marks
   end function has_old_values
 
-  !> Look whether the host has overwritten all of its old values, if it says that it wrote `all`.
+  !> Check that the host has overwritten all stale values, if it reports that it wrote `all`.
   !>
-  !> Stops with 200 if only the device has some values.
+  !> Stops with 200 if only the device has some of the values.
   subroutine check_all_written(self, all)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
     logical, intent(in) :: all
 
     integer(c_size_t) :: left, all_marks
@@ -175,15 +177,15 @@ contains
     call self%storage%wait()
     call count_marks(self%address, self%bytes, left, all_marks)
     if (left == 0) return
-    call self%stop_at(error_lost_values, 'The host has written a part of an array of which ' // &
-                      'only the device has the values: call bring_to_host before that, or ' // &
+    call self%stop_at(error_lost_values, 'The host has written a part of an array that is ' // &
+                      'current only on the device: call bring_to_host before the write, or ' // &
                       'get_data for a field with a storage.')
   end subroutine check_all_written
 
-  !> Say whether a device has values elsewhere than the host: there are programs for devices that
-  !> run on the host, and devices that share its memory.
+  !> Return whether a device has memory that is distinct from the host's: some devices share it, and
+  !> code for devices can run on the host.
   function is_in_two_memories(self)
-    class(watched_storage_type), intent(in) :: self
+    class(monitored_storage_type), intent(in) :: self
     logical :: is_in_two_memories
 
     is_in_two_memories = device_has_memory .and. self%bytes > 0
@@ -191,9 +193,9 @@ contains
     is_in_two_memories = self%storage%has_memory_elsewhere()
   end function is_in_two_memories
 
-  !> Say whether the device alone has the current values.
+  !> Return whether only devices have the current values.
   function is_on_device_alone(self)
-    class(watched_storage_type), intent(in) :: self
+    class(monitored_storage_type), intent(in) :: self
     logical :: is_on_device_alone
 
     is_on_device_alone = is_in_two_memories(self)
@@ -201,17 +203,17 @@ contains
                                                  self%storage%is_valid(space_host)
   end function is_on_device_alone
 
-  !> Take what a device has of an array that nobody uses for stale.
+  !> Mark the copies on devices as stale if the array is not in use.
   subroutine assume_host_alone(self)
-    class(watched_storage_type), intent(inout) :: self
+    class(monitored_storage_type), intent(inout) :: self
 
     if (self%is_used()) return
     if (self%storage%is_valid_on_a_device()) call self%storage%assume_valid([space_host])
   end subroutine assume_host_alone
 
-  !> Say whether somebody has access, or exchanges.
+  !> Return whether an access or an exchange is in progress.
   function is_used(self)
-    class(watched_storage_type), intent(in) :: self
+    class(monitored_storage_type), intent(in) :: self
     logical :: is_used
 
     is_used = self%storage%state%coherence%is_used()
@@ -219,24 +221,24 @@ contains
 
   ! -- errors --------------------------------------------------------------------------------------
 
-  !> Stop with a sentence, and say which array it is about.
+  !> Stop with a message, followed by the name of the array.
   subroutine stop_at(self, code, sentence)
-    class(watched_storage_type), intent(in) :: self
+    class(monitored_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: code
     character(*), intent(in) :: sentence
 
     call report_error(code, sentence // ' It is "' // self%storage%get_name() // '".')
   end subroutine stop_at
 
-  !> Stop if a storage has refused something, and say what to do.
+  !> Stop if a storage has refused a call, with a remedy.
   subroutine stop_unless_done(self, status)
-    class(watched_storage_type), intent(in) :: self
+    class(monitored_storage_type), intent(in) :: self
     integer(c_int), intent(in) :: status
 
     if (status == no_error) return
     if (status /= error_access_conflict) call report_error(status, last_error())
-    call report_error(status, last_error() // ' One array, under one name or two, is read by ' // &
-                      'several or written by one: pass another field, or copy it before.')
+    call report_error(status, last_error() // ' An array, also under two names, can have ' // &
+                      'several readers or one writer: pass another field, or copy it before.')
   end subroutine stop_unless_done
 
-end module watched_storage_mod
+end module monitored_storage_mod

@@ -17,7 +17,7 @@ from psyclone_storage.storage.core.native import Replica
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.core.validity import ReplicaState, Validity
 from psyclone_storage.storage.memory.base import Memory
-from psyclone_storage.storage.memory.pending import UNREPORTED, forget_known
+from psyclone_storage.storage.memory.pending_work import UNREPORTED, forget_known
 
 
 class Incarnation(Replica):

@@ -1,9 +1,9 @@
-!> Owns how memory of the host is watched that others may write or free without a word: words that
-!> no program mistakes for values, and digests.
+!> Detection of unreported writes to host memory: patterns that no program mistakes for values, and
+!> digests.
 !>
-!> All words are watched where the device is emulated, so that nothing is missed; beside a device
-!> a few, spread from the first to the last.
-module storage_watch_mod
+!> With an emulated device all words are checked, so that nothing is missed; with real devices, only
+!> a few words, evenly distributed.
+module write_detection_mod
 
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int32_t, c_int64_t, c_ptr, c_size_t
   use storage_device_mod, only: device_kind
@@ -18,14 +18,14 @@ module storage_watch_mod
   integer(c_size_t), parameter :: watched_of_a_device = 16
   logical, parameter :: watches_all = device_kind == 'emulated'
 
-  !> What `spoil_memory` writes: the halves of a number that is none, and what is left at the end.
+  !> The pattern of `spoil_memory`: the two halves of a NaN, and the remainder at the end.
   integer(c_int32_t), parameter :: first_half = int(z'7FB4A5A5', c_int32_t)
   integer(c_int32_t), parameter :: second_half = int(z'7FF4A5A5', c_int32_t)
   integer(c_int32_t), parameter :: left_over = -1515870811_c_int32_t
 
 contains
 
-  !> Mark memory as stale.
+  !> Fill the checked words with the pattern of stale memory.
   subroutine mark_host(address, bytes)
     type(c_ptr), intent(in) :: address
     integer(c_size_t), intent(in) :: bytes
@@ -40,7 +40,7 @@ contains
     end do
   end subroutine mark_host
 
-  !> Count the marks that are left in memory, of how many.
+  !> Count the checked words that still have the pattern, and all checked words.
   subroutine count_marks(address, bytes, left, all_marks)
     type(c_ptr), intent(in) :: address
     integer(c_size_t), intent(in) :: bytes
@@ -66,13 +66,13 @@ contains
     end do
   end subroutine count_marks
 
-  !> Return a number that tells whether memory has changed.
+  !> Return a digest that changes if memory changes.
   function digest_of(address, bytes) result(digest)
     type(c_ptr), intent(in) :: address
     integer(c_size_t), intent(in) :: bytes
     integer(c_int64_t) :: digest
 
-    ! A word that changes changes the sum, and no product is greater than what the type holds.
+    ! A changed word changes the sum, and no product overflows.
     integer(c_int64_t), parameter :: factor = 69069_c_int64_t
     integer(c_int64_t), parameter :: prime = 4294967311_c_int64_t
     integer(c_int32_t), pointer, contiguous :: words(:)
@@ -93,7 +93,7 @@ contains
     end do
   end function digest_of
 
-  !> Return how many of so many words are watched.
+  !> Return the number of checked words.
   pure function watched(words) result(count)
     integer(c_size_t), intent(in) :: words
     integer(c_size_t) :: count
@@ -102,7 +102,8 @@ contains
     if (.not. watches_all) count = min(words, watched_of_a_device)
   end function watched
 
-  !> Return the place of a word that is watched: evenly spread, the first and the last among them.
+  !> Return the position of a checked word; they are evenly distributed, including the first and the
+  !> last.
   pure function place_of(n, words) result(place)
     integer(c_size_t), intent(in) :: n, words
     integer(c_size_t) :: place
@@ -111,7 +112,7 @@ contains
     if (words > watched(words)) place = 1 + (n - 1) * (words - 1) / (watched_of_a_device - 1)
   end function place_of
 
-  !> Return the mark of a word, which is what `spoil_memory` writes there.
+  !> Return the pattern of a word, as `spoil_memory` writes it.
   pure function mark_at(place, words) result(mark)
     integer(c_size_t), intent(in) :: place, words
     integer(c_int32_t) :: mark
@@ -120,4 +121,4 @@ contains
     if (place == words .and. mod(words, 2_c_size_t) == 1) mark = left_over
   end function mark_at
 
-end module storage_watch_mod
+end module write_detection_mod

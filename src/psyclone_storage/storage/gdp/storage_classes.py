@@ -18,20 +18,20 @@ from psyclone_storage.storage.core.chunks import whole
 from psyclone_storage.storage.core.device import DEFAULT_DEVICE_VARIABLE, DeviceKind
 from psyclone_storage.storage.core.errors import MemoryExhaustedError
 from psyclone_storage.storage.core.hints import Hints
-from psyclone_storage.storage.core.incarnation import ReplicaPlace
 from psyclone_storage.storage.core.layout import byte_extent
 from psyclone_storage.storage.core.native import setting
+from psyclone_storage.storage.core.replica import ReplicaPlace
 from psyclone_storage.storage.core.spaces import (
     MemorySpace,
     device_space,
     host_space,
     managed_space,
 )
-from psyclone_storage.storage.gdp.backing import Backing, on_host
+from psyclone_storage.storage.gdp.allocation_plan import Plan, cut_memory
 from psyclone_storage.storage.gdp.base_storage import Sides, Storage
 from psyclone_storage.storage.gdp.indexing import on_gpu
 from psyclone_storage.storage.gdp.parameters import Managed, Parameters, named_storage
-from psyclone_storage.storage.gdp.plan import Plan, cut_memory
+from psyclone_storage.storage.gdp.shared_buffer import Backing, on_host
 from psyclone_storage.storage.gdp.sync_state import Sync, SyncState
 from psyclone_storage.storage.interop import gt
 from psyclone_storage.storage.memory.base import foreign_pages

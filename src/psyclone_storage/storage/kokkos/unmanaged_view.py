@@ -23,7 +23,7 @@ from psyclone_storage.storage.core.faces import (
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, device_space, host_space
 from psyclone_storage.storage.interop.dlpack import imported
 from psyclone_storage.storage.interop.gt import device_array, strides_in
-from psyclone_storage.storage.kokkos.view_data import DataType, scalar_of
+from psyclone_storage.storage.kokkos.data_type import DataType, scalar_of
 from psyclone_storage.storage.kokkos.view_handle import Handle, Record, record_of
 from psyclone_storage.storage.kokkos.view_layout import (
     LayoutLeft,

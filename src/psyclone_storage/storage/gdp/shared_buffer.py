@@ -17,12 +17,12 @@ import numpy as np
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer, DirtySide
 from psyclone_storage.storage.core.forking import FORKS, Rank
-from psyclone_storage.storage.core.homeward import write_back
 from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.native import Sides
 from psyclone_storage.storage.core.spaces import MemorySpace, host_space
 from psyclone_storage.storage.core.token import AccessRequest, AccessToken
+from psyclone_storage.storage.core.write_back import write_back
 from psyclone_storage.storage.gdp.sync_state import SyncState
 from psyclone_storage.storage.memory.queues import finish_all
 from psyclone_storage.storage.memory.registry import host_memory, memory_of

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from psyclone_storage.storage.core.buffer import CoherentBuffer
+from psyclone_storage.storage.core.casting import as_stored
 from psyclone_storage.storage.core.errors import HostUseError, ViewIndexError, ViewTypeError
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind
-from psyclone_storage.storage.core.values import as_stored
 
 
 class NotTogetherError(TypeError):
