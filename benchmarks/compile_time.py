@@ -227,17 +227,30 @@ def all_series() -> Iterator[Series]:
 def print_growth(scratch: Path, runs: int) -> None:
     """Print the time and memory of each series, and the exponent that fits its times."""
     for series in all_series():
-        start = measured([series.command(1, scratch)], runs).seconds
+        costs = interleaved(series, scratch, runs)
         points = []
         for size in series.sizes:
-            cost = measured([series.command(size, scratch)], runs if size < 400 else 1)
-            points.append((size, cost.seconds - start))
+            cost = costs[size]
+            points.append((size, cost.seconds - costs[1].seconds))
             print(f"{series.kind:<8}{series.name:<21}{size:>6}{cost.seconds:>9.2f} s"
                   f"{cost.megabytes:>7.0f} MB", flush=True)  # fmt: skip
         print(f"{series.kind:<8}{series.name:<21}{'':>6}{exponent(points):>9.2f}"
               f"   (goal: at most {EXPONENT_GOAL})", flush=True)  # fmt: skip
-    print("\nCPU seconds; the exponent is fitted by least squares, after the time of a program with"
-          " three calls is subtracted.")  # fmt: skip
+    print(f"\nCPU seconds, the least of {runs} interleaved runs; the exponent is fitted by least"
+          " squares, after the time of a program with three calls is subtracted.")  # fmt: skip
+
+
+def interleaved(series: Series, scratch: Path, runs: int) -> dict[int, Cost]:
+    """Return the least cost of each size; all sizes run in turn, so that each meets the same load.
+
+    Size 1 is the start-up.
+    """
+    found: dict[int, Cost] = {}
+    for _ in range(runs):
+        for size in (1, *series.sizes):
+            cost = measured([series.command(size, scratch)], 1)
+            found[size] = min(cost, found.get(size, cost), key=lambda cost: cost.seconds)
+    return found
 
 
 def exponent(points: Sequence[tuple[int, float]]) -> float:
@@ -348,6 +361,8 @@ def measured(commands: Commands, runs: int, kept: str = "", *, may_fail: bool = 
 def run(command: Sequence[str], kept: str, may_fail: bool) -> Cost:
     """Run one process and return what it cost; stop everything if it fails and may not."""
     environment = {**os.environ, "PSYCLONE_STORAGE_CACHE": kept}
+    # Otherwise each process compiles the modules of the package again.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
     )

@@ -2,17 +2,22 @@
 
     python benchmarks/lfric_build.py CORE APPS
     python benchmarks/lfric_build.py CORE APPS --application lfric_atm --script meto-ex1a uoe-dial3
+    python benchmarks/lfric_build.py CORE APPS --one-process
 
 CORE is a checkout of lfric_core, APPS one of lfric_apps that belongs to it, as those tagged
 2025.12.1 do. For each application and script, the sources are extracted with LFRic's `extract.mk`
 and PSy layers are generated with `psyclone_psykal.mk`, as the application's Makefile does, with its
 optimisation scripts unchanged; nothing is compiled. Prints each algorithm that failed, with the
 first line of its error, and how many succeeded, for each combination that exists.
+
+With `--one-process`, the make rules only record their command lines, and one process then runs all
+of them. It reads each kernel once, so that it needs a fraction of the time.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import shlex
@@ -21,6 +26,8 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from psyclone_storage.cli.main import main as translate
 
 CORE = ("core/infrastructure", "core/components/driver", "core/components/science",
         "core/components/inventory")  # fmt: skip
@@ -48,6 +55,9 @@ status=$?
 echo "$status $(basename "$algorithm")" >> "{notes}/status"
 exit $status
 """
+RECORDER = """#!/bin/sh
+printf '%s\\0' "$@" "" >> "{notes}/commands"
+"""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -60,7 +70,11 @@ def main(argv: Sequence[str]) -> int:
         "--script", nargs="+", default=SCRIPTS, help="folders in the application's 'optimisation'"
     )
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--one-process", action="store_true", help="run all calls in one process")
+    parser.add_argument("--replay", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
+    if args.replay:
+        return _replay(args.replay)
     core, apps = args.core.resolve(), args.apps.resolve()
     is_good = True
     for application in args.application:
@@ -70,8 +84,11 @@ def main(argv: Sequence[str]) -> int:
                 print(f"{application}, {script}: no such script")
                 continue
             with tempfile.TemporaryDirectory() as folder:
-                environment = _environment(Path(folder), core, apps, application)
+                wrapper = RECORDER if args.one_process else WRAPPER
+                environment = _environment(Path(folder), wrapper, core, apps, application)
                 _build(environment, _sources(core, apps, application), scripts, args.jobs)
+                if args.one_process:
+                    _run_recorded(Path(folder) / "notes", environment)
                 is_good &= _report(Path(folder), f"{application}, {script}")
     return 0 if is_good else 1
 
@@ -94,15 +111,42 @@ def _build(environment: dict[str, str], sources: list[Path], scripts: Path, jobs
             _make("psyclone/psyclone_psykal.mk", source, environment, jobs)
 
 
-def _environment(folder: Path, core: Path, apps: Path, application: str) -> dict[str, str]:
+def _run_recorded(notes: Path, environment: dict[str, str]) -> None:
+    """Run the recorded command lines in one process, with the Python path of the make rules."""
+    path = str(Path(environment["LFRIC_BUILD"]) / "psyclone")
+    checkouts = [environment["CORE_ROOT_DIR"], environment["APPS_ROOT_DIR"]]
+    words = [sys.executable, __file__, *checkouts, "--replay", str(notes)]
+    environment = {**environment, "PYTHONPATH": path}
+    subprocess.run(words, env=environment, stdout=subprocess.DEVNULL, check=False)
+
+
+def _replay(notes: Path) -> int:
+    """Run the recorded command lines here, and write what the wrapper of the command writes."""
+    text = (notes / "commands").read_text(encoding="utf-8")
+    with (notes / "status").open("w", encoding="utf-8") as status:
+        for line in text.split("\0\0")[:-1]:
+            words = line.split("\0")
+            name = Path(words[-1]).name
+            with (
+                (notes / f"{name}.txt").open("w", encoding="utf-8") as printed,
+                contextlib.redirect_stderr(printed),
+            ):
+                result = translate(words)
+            print(result, name, file=status, flush=True)
+    return 0
+
+
+def _environment(
+    folder: Path, wrapper: str, core: Path, apps: Path, application: str
+) -> dict[str, str]:
     """Return the variables of LFRic's make files, with our `psyclone` first in the path."""
     tools, notes = folder / "tools", folder / "notes"
     tools.mkdir()
     notes.mkdir()
     command = shlex.join([sys.executable, "-m", "psyclone_storage"])
-    wrapper = tools / "psyclone"
-    wrapper.write_text(WRAPPER.format(command=command, notes=notes), encoding="utf-8")
-    wrapper.chmod(0o755)
+    program = tools / "psyclone"
+    program.write_text(wrapper.format(command=command, notes=notes), encoding="utf-8")
+    program.chmod(0o755)
     return {
         **os.environ,
         # Without bytecode, each call would compile all modules of the compiler: half of its time.

@@ -101,7 +101,7 @@ CODES: dict[str, str] = {
     "P027": "An invoke has an unknown keyword argument.",
     "P028": "An argument of a kernel or a built-in is given by keyword.",
     "P029": "An argument of a kernel or a built-in is not an expression.",
-    "P030": "A directory to search for kernels does not exist.",
+    "P030": "A directory to search for kernels does not exist, or is not a directory.",
     "P031": "The file of a kernel's module is not found.",
     "P032": "More than one file has the name of a kernel's module.",
     "P033": "A folder of '-d' or '-I', or below one of '-d', cannot be read (a warning).",

@@ -9,7 +9,7 @@ records may differ in fields that comparisons ignore.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache, wraps
 from itertools import chain, compress, count
 from operator import is_, is_not
@@ -25,6 +25,8 @@ _VERSIONS = 8
 _SPLICES = 32
 _SMALL = 16
 """The number of changed items with which no more similar version is searched for."""
+_WIDER = 8
+"""The factor by which the part grows in which a common item is searched for."""
 
 
 class Keeper:
@@ -146,10 +148,9 @@ class Versions:
     def __reduce__(self) -> tuple[type[Versions], tuple[()]]:
         return Versions, ()
 
-    def results(self, function: Any, others: tuple[Any, ...]) -> list[_VersionResult]:
-        """Return the latest results of a function with these further arguments, latest first."""
-        made = self._made.get(function, ())
-        return [one for one in made if all(map(is_, one.others, others))]
+    def results(self, function: Any) -> tuple[_VersionResult, ...]:
+        """Return the latest results of a function, latest first."""
+        return self._made.get(function, ())
 
     def add(self, function: Any, result: _VersionResult) -> None:
         """Cache one more result, and forget the oldest ones."""
@@ -207,11 +208,12 @@ def kept_by_version(
     ) -> Callable[[VersionedTree, *Others], CachedValue]:
         def known(tree: VersionedTree, *others: *Others) -> CachedValue:
             items, versions = tree.body, tree.versions
-            same = versions.results(update, others)
-            made: CachedValue
-            for earlier, _, made in same:
-                if earlier is items:
-                    return made
+            results = versions.results(update)
+            for earlier, used, made in results:
+                if earlier is items and all(map(is_, used, others)):
+                    known_result: CachedValue = made
+                    return known_result
+            same = [one for one in results if all(map(is_, one.others, others))]
             best, nearest = None, empty
             # A version of about the same length is likely to have the fewest differences.
             for earlier, _, made in sorted(same, key=lambda one: abs(len(one[0]) - len(items))):
@@ -254,38 +256,64 @@ def splice_between(
     earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...]
 ) -> Splice[CachedItem]:
     """Return the difference between two versions of a tuple."""
-    shorter = min(len(earlier), len(later))
-    differ = map(is_not, reversed(earlier), reversed(later))
-    same = next(compress(count(), differ), shorter)
+    start = at = _common_length(iter(earlier), iter(later), min(len(earlier), len(later)))
+    shorter = min(len(earlier), len(later)) - start
+    same = _common_length(reversed(earlier), reversed(later), shorter)
     stop, end = len(earlier) - same, len(later) - same
     changes: list[SplicedRange[CachedItem]] = []
-    start = at = 0
-    while True:
-        same = _common_length(earlier[start:stop], later[at:end])
-        start, at = start + same, at + same
-        if start >= stop and at >= end:
-            break
-        skipped, added = _next_common(earlier[start:stop], later[at:end])
+    while start < stop or at < end:
+        skipped, added = _next_common(earlier, later, range(start, stop), range(at, end))
         changes.append(SplicedRange(start, start + skipped, later[at : at + added]))
         start, at = start + skipped, at + added
+        same = _common_run(earlier, later, range(start, stop), range(at, end))
+        start, at = start + same, at + same
     removed = chain.from_iterable(earlier[one.start : one.stop] for one in changes)
     made = chain.from_iterable(one.after for one in changes)
     return Splice(tuple(changes), tuple(removed), tuple(made))
 
 
-def _common_length(earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...]) -> int:
-    """Return the number of items with which both tuples begin."""
-    return next(compress(count(), map(is_not, earlier, later)), min(len(earlier), len(later)))
+def _common_length(earlier: Iterator[CachedItem], later: Iterator[CachedItem], shorter: int) -> int:
+    """Return the number of items with which both begin, at most `shorter`."""
+    return min(next(compress(count(), map(is_not, earlier, later)), shorter), shorter)
 
 
-def _next_common(earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...]) -> tuple[int, int]:
-    """Return the positions of an item that both tuples contain, or their lengths.
+def _common_run(
+    earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...], olds: range, news: range
+) -> int:
+    """Return the number of items with which both ranges begin, in time proportional to it."""
+    found, size = 0, _SMALL
+    shorter = min(len(olds), len(news))
+    while found < shorter:
+        size = min(size, shorter - found)
+        start, at = olds.start + found, news.start + found
+        same = _common_length(
+            iter(earlier[start : start + size]), iter(later[at : at + size]), size
+        )
+        found += same
+        if same < size:
+            break
+        size *= _WIDER
+    return found
 
-    Common items are usually close to the beginning of both.
+
+def _next_common(
+    earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...], olds: range, news: range
+) -> tuple[int, int]:
+    """Return how far an item of both tuples is from the start of both ranges, or their lengths.
+
+    Common items are usually close to the start of both, so that a wider part is searched only if a
+    narrow one has none.
     """
-    for size in (_SMALL, max(len(earlier), len(later))):
-        places = dict(zip(map(id, reversed(later[:size])), count(1 - len(later[:size]))))
-        for at, item in enumerate(earlier[:size]):
+    size = _SMALL
+    while True:
+        old, new = (
+            items[places.start : min(places.start + size, places.stop)]
+            for items, places in ((earlier, olds), (later, news))
+        )
+        places = dict(zip(map(id, reversed(new)), count(1 - len(new))))
+        for at, item in enumerate(old):
             if id(item) in places:
                 return at, -places[id(item)]
-    return len(earlier), len(later)
+        if size >= max(len(olds), len(news)):
+            return len(olds), len(news)
+        size *= _WIDER

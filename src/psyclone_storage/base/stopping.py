@@ -30,10 +30,18 @@ class StoppedError(KeyboardInterrupt):
 
 @dataclass(slots=True)
 class _State:
-    """State of signal handling: whether signals are deferred, and the pending signal."""
+    """State of signal handling.
+
+    - `is_deferred`: whether signals are deferred.
+
+    - `pending`: the number of the pending signal, or 0.
+
+    - `ends`: whether this process ignores further signals after the first one.
+    """
 
     is_deferred: bool = False
     pending: int = 0
+    ends: bool = False
 
     def receive(self, number: int, _: FrameType | None = None) -> None:
         """Handle a signal."""
@@ -44,6 +52,8 @@ class _State:
         """Raise the exception for a pending signal unless signals are deferred."""
         if self.pending and not self.is_deferred:
             number, self.pending = self.pending, 0
+            if self.ends:
+                signal.signal(number, signal.SIG_IGN)
             raise StoppedError(number)
 
 
@@ -70,7 +80,11 @@ def stopped_by_signals() -> Iterator[None]:
 
 
 def stop_by_parent() -> None:
-    """Handle only SIGTERM in this child process; its parent handles keyboard signals."""
+    """Handle only the first SIGTERM in this child process, which must end after it.
+
+    The parent handles keyboard signals.
+    """
+    _STATE.ends = True
     for one in _SIGNALS:
         signal.signal(one, _STATE.receive if one == signal.SIGTERM else signal.SIG_IGN)
     if _STATE.pending != signal.SIGTERM:

@@ -264,7 +264,7 @@ def _on_device(schedule: sch.Schedule) -> frozenset[str]:
 
     A device traps no floating-point exceptions.
     """
-    return frozenset(chain.from_iterable(_device_loops(schedule)))
+    return frozenset(chain.from_iterable(filter(None, _device_loops(schedule))))
 
 
 @kept_by_item

@@ -17,7 +17,7 @@ from psyclone_storage.ir.schedule import (
     Statement,
 )
 from psyclone_storage.ir.transfer import EnterData, Side, Update
-from psyclone_storage.ir.walk import Block, kernel_calls, statements
+from psyclone_storage.ir.walk import Block, kernel_calls, with_inside
 
 MOVED = (ArgKind.FIELD, ArgKind.OPERATOR, ArgKind.COLUMNWISE_OPERATOR)
 """The arguments whose values are moved between host and device."""
@@ -46,8 +46,7 @@ def has_device(schedule: Schedule) -> bool:
 
 @kept_by_item
 def _have_device(item: Statement) -> bool:
-    inside = (item, *statements(item)) if isinstance(item, Compound) else (item,)
-    return any(isinstance(one, EnterData | Update) or takes_data(one) for one in inside)
+    return any(isinstance(one, EnterData | Update) or takes_data(one) for one in with_inside(item))
 
 
 def device_regions(block: Block) -> Iterator[DirectiveRegion]:

@@ -479,6 +479,22 @@ def _by_name(data: tuple[Datum, ...], imported: tuple[Datum, ...]) -> dict[str, 
     return {datum.name: datum for datum in (*data, *imported)}
 
 
+@kept_lately
+def names_of_data(data: tuple[Datum, ...]) -> frozenset[str]:
+    """Return the names of `data`."""
+    return frozenset(datum.name for datum in data)
+
+
+def data_keys(schedule: Schedule) -> frozenset[str]:
+    """Return the names of all data of `schedule` in lower case."""
+    return _keys_of_data(schedule.data, schedule.imported)
+
+
+@kept_lately
+def _keys_of_data(data: tuple[Datum, ...], imported: tuple[Datum, ...]) -> frozenset[str]:
+    return frozenset(datum.key for datum in (*data, *imported))
+
+
 @dataclass(frozen=True, slots=True)
 class Invoke:
     """One invoke of an algorithm; `schedule.name` is the name of its routine.

@@ -21,7 +21,7 @@ from psyclone_storage.ir.walk import (
     data_in_flight,
     kernel_calls,
     repeated_uids,
-    statements,
+    with_inside,
 )
 
 Data = dict[str, sch.Datum]
@@ -31,11 +31,11 @@ def check_schedule(schedule: sch.Schedule) -> tuple[Diagnostic, ...]:
     """Return diagnostics for all structural errors of `schedule`."""
     data = sch.data_by_name(schedule)
     problems = [*_repeated_statements(schedule), *_repeated_data(schedule, data)]
-    problems += chain.from_iterable(_check_items(schedule, data))
+    problems += chain.from_iterable(filter(None, _check_items(schedule, data)))
     problems += _phases(schedule).problems
-    problems += _check_entering(chain.from_iterable(_entering_in(schedule)), data)
+    problems += _check_entering(chain.from_iterable(filter(None, _entering_in(schedule))), data)
     if not schedule.distributed:
-        problems += chain.from_iterable(_check_serial(schedule))
+        problems += chain.from_iterable(filter(None, _check_serial(schedule)))
     return tuple(problems)
 
 
@@ -60,8 +60,7 @@ def _check_items(item: sch.Statement, data: Data) -> tuple[Diagnostic, ...]:
 
 @kept_by_item
 def _entering_in(item: sch.Statement) -> tuple[EnterData, ...]:
-    inside = (item, *statements(item)) if isinstance(item, sch.Compound) else (item,)
-    return tuple(one for one in inside if isinstance(one, EnterData))
+    return tuple(one for one in with_inside(item) if isinstance(one, EnterData))
 
 
 def _check_body(
@@ -287,7 +286,7 @@ def _written(loop: sch.Loop) -> dict[str, list[int | None]]:
 def _check_serial(item: sch.Statement) -> tuple[Diagnostic, ...]:
     """Check that a statement of a serial schedule has no halo operations."""
     problems = []
-    for one in (item, *statements(item)) if isinstance(item, sch.Compound) else (item,):
+    for one in with_inside(item):
         if isinstance(one, sch.HaloExchange | sch.MarkHalo | sch.FillHalo | sch.GlobalReduction):
             problems.append(Diagnostic("V014", f"'{one.uid}' has no place in a serial schedule."))
         elif isinstance(one, sch.Loop) and one.extent.reach is not sch.Reach.ALL:

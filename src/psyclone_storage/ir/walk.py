@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from itertools import chain, compress, count, islice, repeat
-from operator import is_
+from itertools import chain, count
+from operator import indexOf
 from types import UnionType
 from typing import Any, TypeVar
 
@@ -51,16 +51,20 @@ def _uids(tree: sch.Compound) -> tuple[str, ...]:
     return tuple([item.uid for item in _inside(tree)])
 
 
-@kept_by_item
-def _with_inside(item: sch.Statement) -> tuple[sch.Statement, ...]:
+def with_inside(item: sch.Statement) -> tuple[sch.Statement, ...]:
+    """Return a statement and all statements below it in order, parents before children."""
     return (item, *_inside(item)) if isinstance(item, sch.Compound) else (item,)
 
 
-@kept_by_item
-def _calls_of(item: sch.Statement) -> tuple[sch.KernelCall, ...]:
+def calls_of(item: sch.Statement) -> tuple[sch.KernelCall, ...]:
+    """Return the kernel calls of a statement, which may be a call itself."""
     if isinstance(item, sch.Compound):
         return _calls(item)
     return (item,) if isinstance(item, sch.KernelCall) else ()
+
+
+_statements_by_item = kept_by_item(with_inside)
+_calls_by_item = kept_by_item(calls_of)
 
 
 @kept_by_item
@@ -68,21 +72,24 @@ def _sequence_of(item: sch.Statement) -> tuple[sch.Statement, ...]:
     return sequential_statements(item) if isinstance(item, Region) else (item,)
 
 
-@kept_by_item
-def _loops_of(item: sch.Statement) -> tuple[sch.Loop, ...]:
+def outer_loops_of(item: sch.Statement) -> tuple[sch.Loop, ...]:
+    """Return the outermost loops of a statement, which may be a loop itself."""
     if isinstance(item, Region):
         return outer_loops(item)
     return (item,) if isinstance(item, sch.Loop) else ()
 
 
+_loops_by_item = kept_by_item(outer_loops_of)
+
+
 @kept_lately
 def _all_statements(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
-    return tuple(chain.from_iterable(_with_inside(schedule)))
+    return tuple(chain.from_iterable(_statements_by_item(schedule)))
 
 
 @kept_lately
 def _all_calls(schedule: sch.Schedule) -> tuple[sch.KernelCall, ...]:
-    return tuple(chain.from_iterable(_calls_of(schedule)))
+    return tuple(chain.from_iterable(_calls_by_item(schedule)))
 
 
 @kept_lately
@@ -92,7 +99,7 @@ def _all_in_sequence(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
 
 @kept_lately
 def _all_outer_loops(schedule: sch.Schedule) -> tuple[sch.Loop, ...]:
-    return tuple(chain.from_iterable(_loops_of(schedule)))
+    return tuple(chain.from_iterable(_loops_by_item(schedule)))
 
 
 _ItemTable = dict[str, sch.Statement]
@@ -124,15 +131,21 @@ def _own_uids(item: sch.Statement) -> tuple[str, ...]:
     return (item.uid, *_uids(item)) if isinstance(item, sch.Compound) else (item.uid,)
 
 
-_uids_of = kept_by_item(_own_uids)
-
-
 def repeated_uids(schedule: sch.Schedule) -> list[str]:
     """Return the uids that several statements have."""
-    if len(_items_by_uid(schedule)) == sum(map(len, _uids_of(schedule))):
+    if len(_items_by_uid(schedule)) == _number_of_uids(schedule):
         return []
-    uses = Counter(chain.from_iterable(_uids_of(schedule)))
+    uses = Counter(chain.from_iterable(map(_own_uids, schedule.body)))
     return [uid for uid, number in uses.items() if number > 1]
+
+
+def _updated_number(known: int, _: sch.Schedule, splice: Splice[sch.Statement]) -> int:
+    """Return the number of statements of a schedule, updated for a change of the body."""
+    removed, added = (sum(map(len, map(_own_uids, part))) for part in splice[1:])
+    return known - removed + added
+
+
+_number_of_uids = kept_by_version(0)(_updated_number)
 
 
 def _updated_positions(
@@ -190,7 +203,7 @@ def outer_loops(
 
 def data_in_flight(schedule: sch.Schedule) -> frozenset[str]:
     """Return the data of exchanges with separate start and end."""
-    return frozenset(chain.from_iterable(_in_flight(schedule)))
+    return frozenset(chain.from_iterable(filter(None, _in_flight(schedule))))
 
 
 @kept_by_item
@@ -245,16 +258,26 @@ def place_near(schedule: sch.Schedule, uid: str) -> Span | None:
     A derived statement serves the next call, or the last one if none follows. For an unknown uid,
     the position of the first call is returned.
     """
-    found, every = find(schedule, uid), statements(schedule)
-    if found is None:
-        return next((call.span for call in kernel_calls(schedule) if call.span is not None), None)
-    at = _position_of(found, every)
-    following = chain(islice(every, at, None), reversed(every[:at]))
+    body, item = schedule.body, item_with(schedule, uid)
+    if item is None:
+        calls = chain.from_iterable(map(calls_of, body))
+        return next((call.span for call in calls if call.span is not None), None)
+    place = _position_of(item, body)
+    around = with_inside(item)
+    at = next(at for at, one in enumerate(around) if one.uid == uid)
+    later = (body[other] for other in range(place + 1, len(body)))
+    earlier = (body[other] for other in range(place - 1, -1, -1))
+    following = chain(
+        around[at:],
+        chain.from_iterable(map(with_inside, later)),
+        reversed(around[:at]),
+        chain.from_iterable(reversed(with_inside(one)) for one in earlier),
+    )
     return next((place for place in map(place_of, following) if place is not None), None)
 
 
 def _position_of(item: sch.Statement, body: tuple[sch.Statement, ...]) -> int:
-    return next(compress(count(), map(is_, body, repeat(item))))
+    return indexOf(map(id, body), id(item))
 
 
 def path_to(tree: Block, uid: str) -> tuple[sch.Statement, ...]:

@@ -11,15 +11,9 @@ import warnings
 from collections.abc import Hashable, Sequence
 from itertools import chain
 from operator import attrgetter
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from psyclone_storage.base.compilers import (
-    VARIABLE,
-    NoCompilerError,
-    find_c_compiler,
-    why_not_found,
-)
+from psyclone_storage.base.compilers import NoCompilerError
 from psyclone_storage.base.records import fields
 from psyclone_storage.base.uncaught import level_of_user
 from psyclone_storage.jit.call_cache import cache_call, forget_calls
@@ -35,6 +29,7 @@ from psyclone_storage.jit.types import (
 )
 from psyclone_storage.languages.python.parse.closure import (
     ClosureSnapshot,
+    InvokeSite,
     Resolved,
     call_location_of,
     changed_numbers,
@@ -55,7 +50,7 @@ def run_invoke(
     session: JitSession,
     calls: tuple[LiveCall, ...],
     label: str,
-    frame: FrameType,
+    frame: InvokeSite,
     options: JitOptions,
 ) -> None:
     """Execute an invoke, which is compiled on its first call.
@@ -77,7 +72,7 @@ def run_invoke(
 def recover(
     session: JitSession,
     error: Exception,
-    about: tuple[tuple[LiveCall, ...], str, FrameType, JitOptions],
+    about: tuple[tuple[LiveCall, ...], str, InvokeSite, JitOptions],
 ) -> None:
     """Execute an invoke with NumPy if its routine failed because there is no C compiler.
 
@@ -119,7 +114,7 @@ def _look_up(
     session: JitSession,
     calls: Sequence[LiveCall],
     label: str,
-    frame: FrameType,
+    frame: InvokeSite,
     options: JitOptions,
 ) -> CompiledInvoke:
     """Return the compiled invoke for these arguments; compile it if necessary."""
@@ -130,9 +125,6 @@ def _look_up(
         key = (key, _APART)
         compiled = session.compiled.get(key)
     if compiled is None:
-        if find_c_compiler() is None and options.api in _APIS_WITH_NUMPY:
-            why = f"there is no compiler ({why_not_found(VARIABLE)})"
-            options = session.once(_with_numpy, session, options, why)
         compiled = compiled_invoke(session, calls, label, frame, options)
         session.compiled.setdefault(key, compiled)
     return compiled
@@ -152,7 +144,7 @@ def compiled_invoke(
     session: JitSession,
     calls: Sequence[LiveCall],
     label: str,
-    frame: FrameType,
+    frame: InvokeSite,
     options: JitOptions,
 ) -> CompiledInvoke:
     """Return the compiled invoke of a call site; compile it if necessary.
@@ -177,7 +169,7 @@ def _find_or_compile(  # noqa: PLR0913 - the parts of a call
     session: JitSession,
     calls: Sequence[LiveCall],
     label: str,
-    frame: FrameType,
+    frame: InvokeSite,
     options: JitOptions,
     *,
     apart: bool,
@@ -205,7 +197,7 @@ def _key(
     session: JitSession,
     calls: Sequence[LiveCall],
     values: list[Any],
-    about: tuple[str, FrameType, JitOptions],
+    about: tuple[str, InvokeSite, JitOptions],
 ) -> Hashable:
     """Return the key of an invoke: its call site, its kernels, and the kinds of its arguments.
 

@@ -32,7 +32,14 @@ from psyclone_storage.infrastructures.gocean import ALL
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import HaloExchange, Invoke, KernelCall, Program, Schedule
+from psyclone_storage.ir.schedule import (
+    HaloExchange,
+    Invoke,
+    KernelCall,
+    Program,
+    Schedule,
+    names_of_data,
+)
 from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.walk import kernel_calls, statements
 from psyclone_storage.pipeline.kernels import KernelRepository
@@ -84,7 +91,7 @@ def check_coherence(program: Program, rules: Rules) -> None:
 def _halo_faults(schedule: Schedule, rules: Rules) -> Iterator[Fault]:
     if not schedule.distributed:
         return
-    shared = frozenset(datum.name for datum in schedule.data) - rules.without_annexed(schedule)
+    shared = names_of_data(schedule.data) - rules.without_annexed(schedule)
     flagged = rules.knows_clean_halos()
     prepared = prepare(schedule)
     for scenario in typical_halo_scenarios(schedule, shared):

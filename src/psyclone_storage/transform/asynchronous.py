@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.dependence import Uses
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.memo import kept_by_item
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.datum_parts import DatumPart, positions_using
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
-from psyclone_storage.ir.walk import find, place_near, replaced, statements
+from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule, Statement
+from psyclone_storage.ir.walk import find, place_near, replaced, statements, with_inside
 from psyclone_storage.transform.halos import with_halos, without_halos
 from psyclone_storage.transform.legality import HalosInFlight
 from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
@@ -43,9 +44,7 @@ class SplitExchange(CheckedStep):
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every exchange that is not split."""
-        for item in statements(schedule):
-            if isinstance(item, HaloExchange) and item.phase is Phase.WHOLE:
-                yield {"exchange": item.uid}
+        return chain.from_iterable(filter(None, _whole_exchanges(schedule)))
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return diagnostics if the exchange cannot be split."""
@@ -233,3 +232,13 @@ def _free_number(schedule: Schedule, uid: str) -> str:
     while find(schedule, f"start({uid}){suffix}") or find(schedule, f"finish({uid}){suffix}"):
         suffix, number = f"#{number}", number + 1
     return suffix
+
+
+@kept_by_item
+def _whole_exchanges(item: Statement) -> tuple[StepPlace, ...]:
+    """Return the place of each exchange in a top-level statement that is not split."""
+    return tuple(
+        {"exchange": one.uid}
+        for one in with_inside(item)
+        if isinstance(one, HaloExchange) and one.phase is Phase.WHOLE
+    )

@@ -11,7 +11,7 @@ from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.walk import outer_loops, path_to, place_near, replaced
+from psyclone_storage.ir.walk import outer_loops_of, path_to, place_near, replaced
 from psyclone_storage.transform.halos import may_be_written, without_halos
 from psyclone_storage.transform.step import CheckedStep, check_no_directive, check_present
 
@@ -52,14 +52,14 @@ def runs_between_exchanges(
             continue
         written: set[str] = set()
         stop = start
-        for item in body[start:]:
+        for item in map(body.__getitem__, range(start, len(body))):
             if not belongs(item):
                 break
             stop += 1
             if not written.isdisjoint(exchanged.get(item.uid, ())):
                 break
             if isinstance(item, sch.Loop | sch.DirectiveRegion):
-                loops = (item,) if isinstance(item, sch.Loop) else outer_loops(item)
+                loops = outer_loops_of(item)
                 written.update(*(may_be_written(loop, aliases) for loop in loops))
         yield body[start:stop]
 

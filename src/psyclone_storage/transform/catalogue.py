@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import filterfalse
-from operator import methodcaller
+from operator import itemgetter
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
@@ -149,8 +149,8 @@ RECIPES: Mapping[str, str] = {
 
 OptionValue = str | int | bool | None
 
-_ITEMS = methodcaller("items")
-_PlaceKey = tuple[tuple[str, str], ...]
+# The uids of a place, or the uid if there is only one.
+_PlaceKey = str | tuple[str, ...]
 """A place of a step: the fields that name it, with their values."""
 
 _OF_OPTIONS = frozenset({"T014", "T017", "T024", "T057"})
@@ -269,11 +269,13 @@ def _one_more(
     tried: dict[_PlaceKey, tuple[Step, Reasons]],
 ) -> bool:
     """Apply the step at the next legal place; return whether there was one."""
-    keys: Iterator[_PlaceKey] = map(tuple, map(_ITEMS, kind.places(bench.schedule)))
+    names = _places(kind)
+    keys: Iterator[_PlaceKey] = map(itemgetter(*names), kind.places(bench.schedule))
     for key in filterfalse(tried.__contains__, keys):
-        if any(values.get(name, uid) != uid for name, uid in key):
+        place = dict(zip(names, (key,) if isinstance(key, str) else key, strict=True))
+        if any(values.get(name, uid) != uid for name, uid in place.items()):
             continue
-        step = _make(kind, {**values, **dict(key)})
+        step = _make(kind, {**values, **place})
         reasons = bench.check(step)
         tried[key] = step, reasons
         raise_if_any([reason for reason in reasons if reason.code in _OF_OPTIONS])

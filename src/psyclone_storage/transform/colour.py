@@ -11,7 +11,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Loop, Over, Reach, Schedule, Statement
-from psyclone_storage.ir.walk import outer_loops, place_of
+from psyclone_storage.ir.walk import outer_loops_of, place_of
 from psyclone_storage.transform.step import ReplacesLoop, check_no_directive, check_not_split
 
 
@@ -38,9 +38,9 @@ class ColourLoop(ReplacesLoop):
     tiling: bool = False
 
     @classmethod
-    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+    def candidates(cls, item: Statement) -> Iterable[Loop]:
         """Return every outermost loop over cells."""
-        return (loop for loop in outer_loops(schedule) if loop.over is Over.CELLS)
+        return (loop for loop in outer_loops_of(item) if loop.over is Over.CELLS)
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return diagnostics if the loop cannot or need not be coloured."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
 from psyclone_storage.analysis.footprints import Reasons, UserAssertions, check_fuse
 from psyclone_storage.analysis.schedules.nests import check_fuse_neighbours
 from psyclone_storage.analysis.schedules.order import bounds_agree, dofs_agree
+from psyclone_storage.base.memo import kept_by_item
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
@@ -24,7 +25,7 @@ from psyclone_storage.transform.step import (
     StepPlace,
     check_present,
     loop_named,
-    loops_in,
+    loops_inside,
 )
 
 
@@ -63,9 +64,7 @@ class FuseLoops(CheckedStep):
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield all pairs of adjacent loops, nested ones last."""
         bare = without_halos(schedule)
-        yield from _neighbours(bare.body)
-        for loop in loops_in(bare):
-            yield from _neighbours(loop.body)
+        return chain(_neighbours(bare.body), chain.from_iterable(_neighbours_inside(bare)))
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return diagnostics if the loops cannot be fused."""
@@ -120,6 +119,13 @@ def _own_part(loop: Loop) -> LoopPart:
 
 
 def _neighbours(body: tuple[Statement, ...]) -> Iterator[StepPlace]:
-    for first, second in pairwise(body):
-        if isinstance(first, Loop) and isinstance(second, Loop):
-            yield {"first": first.uid, "second": second.uid}
+    return (
+        {"first": first.uid, "second": second.uid}
+        for first, second in pairwise(body)
+        if isinstance(first, Loop) and isinstance(second, Loop)
+    )
+
+
+@kept_by_item
+def _neighbours_inside(item: Statement) -> tuple[StepPlace, ...]:
+    return tuple(chain.from_iterable(_neighbours(loop.body) for loop in loops_inside(item)))

@@ -35,10 +35,11 @@ from psyclone_storage.ir.walk import (
     item_with,
     kernel_calls,
     outer_loops,
+    outer_loops_of,
     positions,
     replaced,
     sequential_statements,
-    statements,
+    with_inside,
 )
 
 
@@ -129,7 +130,7 @@ def _derived(
         loop.uid: loop
         for chunk in (*splice.replaced(known.body), *(made[at] for at in stale))
         for item in chunk
-        for loop in _loops_in(item)
+        for loop in outer_loops_of(item)
         if loop.filled.terms
     }
     for at in stale:
@@ -145,12 +146,6 @@ def _stale(
     places = positions(schedule)
     items = (*added, *(item_with(schedule, uid) for uid in changed))
     return {places[id(item)] for item in items if item is not None}
-
-
-def _loops_in(item: sch.Statement) -> tuple[sch.Loop, ...]:
-    if isinstance(item, sch.DirectiveRegion | sch.ProfileRegion):
-        return outer_loops(item)
-    return (item,) if isinstance(item, sch.Loop) else ()
 
 
 def keeps_plan(planned: sch.Schedule, changed: sch.Schedule, rules: Rules) -> bool:
@@ -195,7 +190,7 @@ def _only_loop(item: sch.Statement) -> sch.Loop | None:
         loop = inside[0] if isinstance(inside[0], sch.Loop) else None
     else:
         return None
-    regions = (one for one in (item, *statements(item)) if isinstance(one, sch.DirectiveRegion))
+    regions = (one for one in with_inside(item) if isinstance(one, sch.DirectiveRegion))
     return None if any(one.runs_on_device for one in regions) else loop
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import ClassVar
 
@@ -20,8 +20,15 @@ from psyclone_storage.ir.loop_split import (
     PeelSection,
 )
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.walk import outer_loops, path_to, place_of
-from psyclone_storage.transform.step import OnLoop, check_no_directive, check_not_split, loop_named
+from psyclone_storage.ir.walk import outer_loops_of, path_to, place_of
+from psyclone_storage.transform.step import (
+    OnLoop,
+    StepPlace,
+    check_no_directive,
+    check_not_split,
+    loop_named,
+    places_on_loops,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +54,16 @@ class SplitInterior(OnLoop):
     name: ClassVar[str] = "split-interior"
 
     @classmethod
-    def candidates(cls, schedule: sch.Schedule) -> Iterable[sch.Loop]:
-        """Return every loop preceded by an exchange, except parts of split loops."""
-        for loop in outer_loops(schedule):
-            if loop.peel is None and _exchanges_before(schedule, loop.uid):
-                yield loop
+    def candidates(cls, item: sch.Statement) -> Iterable[sch.Loop]:
+        """Return every outermost loop, except parts of split loops."""
+        return (loop for loop in outer_loops_of(item) if loop.peel is None)
+
+    @classmethod
+    def places(cls, schedule: sch.Schedule) -> Iterator[StepPlace]:
+        """Yield every candidate preceded by an exchange."""
+        for place in places_on_loops(schedule, cls):
+            if _exchanges_before(schedule, place["loop"]):
+                yield place
 
     def check_loop(self, schedule: sch.Schedule, rules: Rules, loop: sch.Loop) -> Reasons:
         """Return diagnostics if the loop cannot be split."""

@@ -168,7 +168,7 @@ def _nest(item: sch.Statement, call: sch.KernelCall) -> sch.Statement | None:
 
 def check_constructs(schedule: sch.Schedule) -> Reasons:
     """Return diagnostics for exchanges and halo fills inside a directive region (T025)."""
-    return tuple(chain.from_iterable(_check_construct(schedule)))
+    return tuple(chain.from_iterable(filter(None, _check_construct(schedule))))
 
 
 @kept_by_item

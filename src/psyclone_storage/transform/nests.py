@@ -20,10 +20,10 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Loop, Over, Schedule
+from psyclone_storage.ir.schedule import Loop, Over, Schedule, Statement
 from psyclone_storage.ir.walk import place_of, replaced
 from psyclone_storage.transform.kernel.code import ChangesCode, placed
-from psyclone_storage.transform.step import ReplacesLoop, check_no_directive, loops_in
+from psyclone_storage.transform.step import ReplacesLoop, check_no_directive, loops_inside
 
 
 class OnScheduleNest(ReplacesLoop):  # pylint: disable=abstract-method
@@ -32,9 +32,9 @@ class OnScheduleNest(ReplacesLoop):  # pylint: disable=abstract-method
     __slots__ = ()
 
     @classmethod
-    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+    def candidates(cls, item: Statement) -> Iterable[Loop]:
         """Return every loop over rows."""
-        return (loop for loop in loops_in(schedule) if loop.over is Over.ROWS)
+        return (loop for loop in loops_inside(item) if loop.over is Over.ROWS)
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return diagnostics if the step cannot be applied to the nest."""

@@ -20,7 +20,7 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.unit import Blank, Comment
-from psyclone_storage.ir.walk import kernel_calls, outer_loops, place_of
+from psyclone_storage.ir.walk import kernel_calls, outer_loops_of, place_of
 from psyclone_storage.transform.outline import is_in_place
 from psyclone_storage.transform.step import ReplacesLoop
 
@@ -53,9 +53,9 @@ class VersionForOneLevel(ReplacesLoop):
     name: ClassVar[str] = "version-one-level"
 
     @classmethod
-    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+    def candidates(cls, item: Statement) -> Iterable[Loop]:
         """Return every outermost loop over cells."""
-        return (loop for loop in outer_loops(schedule) if loop.over.starts_cells)
+        return (loop for loop in outer_loops_of(item) if loop.over.starts_cells)
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return diagnostics if no version for one level can be generated."""

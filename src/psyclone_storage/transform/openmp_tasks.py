@@ -23,7 +23,6 @@ from psyclone_storage.transform.blocks import (
     runs_between_exchanges,
 )
 from psyclone_storage.transform.device import leaves_tasks
-from psyclone_storage.transform.halos import without_halos
 from psyclone_storage.transform.step import (
     CheckedStep,
     SharesIterations,
@@ -150,9 +149,9 @@ class MakeTask(SharesIterations):
     force: bool = False
 
     @classmethod
-    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
-        """Return the top-level loops of the schedule."""
-        return (item for item in without_halos(schedule).body if isinstance(item, Loop))
+    def candidates(cls, item: Statement) -> Iterable[Loop]:
+        """Return `item` if it is a loop."""
+        return (item,) if isinstance(item, Loop) else ()
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return diagnostics if the task cannot be created."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.reduction import against_plain_sums
-from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import aliases_in
@@ -19,19 +19,17 @@ from psyclone_storage.ir.kernel import Access, ArgKind
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.walk import (
     kernel_calls,
-    outer_loops,
     path_to,
     place_of,
-    replaced,
     statements,
 )
-from psyclone_storage.transform.step import StepPlace, check_is_loop, loop_named
+from psyclone_storage.transform.step import ReplacesLoop
 
 _PASSED = (ArgKind.FIELD, ArgKind.GRID_PROPERTY, ArgKind.SCALAR)
 
 
 @dataclass(frozen=True, slots=True)
-class OutlineLoop:
+class OutlineLoop(ReplacesLoop):
     """Move a loop, with its work-sharing directive, into a procedure of its own.
 
     The procedure receives the arrays of the loop as contiguous dummy arguments, which a compiler
@@ -60,20 +58,10 @@ class OutlineLoop:
 
     name: ClassVar[str] = "outline"
 
-    loop: str
     aliases: bool = False
 
-    @classmethod
-    def places(cls, schedule: sch.Schedule) -> Iterator[StepPlace]:
-        """Yield every outermost loop."""
-        for loop in outer_loops(schedule):
-            yield {"loop": loop.uid}
-
-    def check(self, schedule: sch.Schedule, rules: Rules) -> Reasons:
+    def check_loop(self, schedule: sch.Schedule, rules: Rules, loop: sch.Loop) -> Reasons:
         """Return diagnostics if the loop cannot be outlined."""
-        if problems := check_is_loop(schedule, self.loop):
-            return problems
-        loop = loop_named(schedule, self.loop)
         if loop.outlined:
             message = f"'{loop.uid}' stands in a procedure of its own already."
             return (Diagnostic("T082", message, place_of(loop)),)
@@ -93,11 +81,9 @@ class OutlineLoop:
             for why, hint in dict(reasons).items()
         )
 
-    def apply(self, schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
-        """Return the schedule with the loop outlined."""
-        raise_if_any(self.check(schedule, rules))
-        loop = loop_named(schedule, self.loop)
-        return replaced(schedule, loop.uid, replace(loop, outlined=True))
+    def transform_loop(self, schedule: sch.Schedule, rules: Rules, loop: sch.Loop) -> sch.Statement:
+        """Return the loop, outlined."""
+        return replace(loop, outlined=True)
 
 
 def is_in_place(call: sch.KernelCall) -> bool:

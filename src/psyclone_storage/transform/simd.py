@@ -12,9 +12,9 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule
+from psyclone_storage.ir.schedule import DirectiveRegion, Loop, Over, Schedule, Statement
 from psyclone_storage.ir.walk import kernel_calls, path_to, place_of, replaced
-from psyclone_storage.transform.step import OnLoop, check_no_directive, loop_named, loops_in
+from psyclone_storage.transform.step import OnLoop, check_no_directive, loop_named, loops_inside
 
 _OF_THREADS = (Directive.OMP_DO, Directive.OMP_PARALLEL_DO)
 
@@ -42,9 +42,9 @@ class VectoriseLoop(OnLoop):
     for_sums: bool = False
 
     @classmethod
-    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+    def candidates(cls, item: Statement) -> Iterable[Loop]:
         """Return every loop over dofs."""
-        return (loop for loop in loops_in(schedule) if loop.over is Over.DOFS)
+        return (loop for loop in loops_inside(item) if loop.over is Over.DOFS)
 
     def check_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Reasons:
         """Return diagnostics if the loop cannot be vectorised."""

@@ -22,12 +22,13 @@ from psyclone_storage.ir.walk import (
     by_uid,
     find,
     kernel_calls,
-    outer_loops,
+    outer_loops_of,
     path_to,
     place_near,
     place_of,
     replaced,
     statements,
+    with_inside,
 )
 
 StepPlace = Mapping[str, str]
@@ -114,15 +115,17 @@ class OnLoop(CheckedStep):
     loop: str
 
     @classmethod
-    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
-        """Return the loops to which the step may apply; by default, all outermost loops."""
-        return outer_loops(schedule)
+    def candidates(cls, item: Statement) -> Iterable[Loop]:
+        """Return the loops of a top-level statement to which the step may apply.
+
+        By default, these are the outermost loops.
+        """
+        return outer_loops_of(item)
 
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield the place of each candidate."""
-        for loop in cls.candidates(schedule):
-            yield {"loop": loop.uid}
+        return places_on_loops(schedule, cls)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return diagnostics if the loop does not exist or the step is illegal."""
@@ -155,9 +158,13 @@ class SharesIterations(ReplacesLoop):  # pylint: disable=abstract-method
     __slots__ = ()
 
     @classmethod
-    def candidates(cls, schedule: Schedule) -> Iterable[Loop]:
+    def candidates(cls, item: Statement) -> Iterable[Loop]:
         """Return every loop except those over colours or the domain, outer loops first."""
-        return chain.from_iterable(_loops_to_share(schedule))
+        return (
+            loop
+            for loop in loops_inside(item)
+            if not (loop.over.in_sequence or loop.over is Over.DOMAIN)
+        )
 
     def calls_to_share(self, schedule: Schedule) -> tuple[str, ...]:
         """Return the calls in the loop."""
@@ -167,25 +174,19 @@ class SharesIterations(ReplacesLoop):  # pylint: disable=abstract-method
 # ---------------------------------------------------------------------------- common questions
 
 
-def loops_in(schedule: Schedule) -> Iterator[Loop]:
-    """Yield all loops of a schedule, outer ones first."""
-    return chain.from_iterable(_loops_inside(schedule))
+def loops_inside(item: Statement) -> tuple[Loop, ...]:
+    """Return all loops of a statement, outer ones first."""
+    return tuple(one for one in with_inside(item) if isinstance(one, Loop))
 
 
-def _loops_of(item: Statement) -> tuple[Loop, ...]:
-    inside = (item, *statements(item)) if isinstance(item, Compound) else ()
-    return tuple(one for one in inside if isinstance(one, Loop))
-
-
-_loops_inside = kept_by_item(_loops_of)
+def places_on_loops(schedule: Schedule, kind: type[OnLoop]) -> Iterator[StepPlace]:
+    """Yield the place of each loop of a schedule to which a kind of step may apply."""
+    return chain.from_iterable(_places_by_item(schedule, kind))
 
 
 @kept_by_item
-def _loops_to_share(item: Statement) -> tuple[Loop, ...]:
-    """Return the loops of a top-level statement whose iterations threads may share."""
-    return tuple(
-        loop for loop in _loops_of(item) if not (loop.over.in_sequence or loop.over is Over.DOMAIN)
-    )
+def _places_by_item(item: Statement, kind: type[OnLoop]) -> tuple[StepPlace, ...]:
+    return tuple({"loop": loop.uid} for loop in kind.candidates(item))
 
 
 def calls_inside(schedule: Schedule, uid: str) -> tuple[str, ...]:

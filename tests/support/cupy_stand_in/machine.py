@@ -212,6 +212,28 @@ class HostRange(NamedTuple):
     device_id: int
 
 
+class _Thread(threading.local):
+    """The current device of each thread, and its current streams by device, None for the null one.
+
+    `stream` is that of the current device.
+    """
+
+    def __init__(self) -> None:
+        self.device = 0
+        self.stream: Any = None
+        self.streams: dict[int, Any] = {}
+
+    def select(self, device: int) -> None:
+        """Make a device current."""
+        self.device = device
+        self.stream = self.streams.get(device)
+
+    def use(self, device: int, stream: Any) -> None:
+        """Make a stream the current one of a device."""
+        self.streams[device] = stream
+        self.select(self.device)
+
+
 class _Machine:
     """Keep the devices and the host memory that they know."""
 
@@ -221,7 +243,7 @@ class _Machine:
         self.handles = itertools.count(0x5EED00, 0x10)
         self.hosts: dict[int, HostRange] = {}
         self.starts: list[int] = []
-        self.thread = threading.local()
+        self.thread = _Thread()
 
 
 MACHINE = _Machine()
@@ -232,7 +254,7 @@ def reset(count: int, capacity: int = CAPACITY) -> None:
     with LOCK:
         MACHINE.boards = [Board(number, capacity) for number in range(count)]
         MACHINE.queues.clear()
-        MACHINE.thread = threading.local()
+        MACHINE.thread = _Thread()
 
 
 def board_of(device_id: int) -> Board:
@@ -244,13 +266,13 @@ def board_of(device_id: int) -> Board:
 
 def current_id() -> int:
     """Return the number of the device that is current in this thread."""
-    return int(getattr(MACHINE.thread, "device", 0))
+    return MACHINE.thread.device
 
 
 def make_current(device_id: int) -> None:
     """Make a device current in this thread."""
     board_of(device_id)
-    MACHINE.thread.device = device_id
+    MACHINE.thread.select(device_id)
 
 
 @contextmanager
@@ -261,7 +283,7 @@ def device_block(device_id: int) -> Iterator[None]:
     try:
         yield
     finally:
-        MACHINE.thread.device = before
+        MACHINE.thread.select(before)
 
 
 def new_queue(blocking: bool) -> Queue:

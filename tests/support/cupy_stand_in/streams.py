@@ -93,7 +93,7 @@ class _Stream:
         self._queue().put(lambda: callback(arg))
 
     def use(self) -> _Stream:
-        _current()[machine.current_id()] = self
+        MACHINE.thread.use(machine.current_id(), self)
         return self
 
     def __enter__(self) -> _Stream:
@@ -103,16 +103,13 @@ class _Stream:
                 "cudaErrorInvalidResourceHandle",
                 f"a stream of device {self.device_id} was entered on device {device_id}",
             )
-        _entered().append((device_id, _current().get(device_id)))
-        _current()[device_id] = self
+        _entered().append((device_id, MACHINE.thread.streams.get(device_id)))
+        MACHINE.thread.use(device_id, self)
         return self
 
     def __exit__(self, *_: object) -> None:
         device_id, before = _entered().pop()
-        if before is None:
-            _current().pop(device_id, None)
-        else:
-            _current()[device_id] = before
+        MACHINE.thread.use(device_id, before)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Stream) and other.ptr == self.ptr
@@ -154,7 +151,7 @@ class ExternalStream(_Stream):
         self.device_id = device_id
 
 
-Stream.null = Stream(null=True)
+_NULL = Stream.null = Stream(null=True)
 
 
 class Event:
@@ -202,18 +199,13 @@ def get_elapsed_time(start: Event, end: Event) -> float:
 
 def get_current_stream(device_id: int = -1) -> _Stream:
     """Return the stream that takes work in this thread on a device, the current one by default."""
-    found = machine.current_id() if device_id == -1 else device_id
-    return _current().get(found, Stream.null)
+    thread = MACHINE.thread
+    return (thread.stream if device_id == -1 else thread.streams.get(device_id)) or _NULL
 
 
 def current_queue() -> machine.Queue:
     """Return the queue that takes kernels now."""
     return machine.launch_queue(get_current_stream().ptr)
-
-
-def _current() -> dict[int, _Stream]:
-    streams: dict[int, _Stream] = MACHINE.thread.__dict__.setdefault("streams", {})
-    return streams
 
 
 def _entered() -> list[tuple[int, _Stream | None]]:

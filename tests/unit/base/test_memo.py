@@ -186,7 +186,7 @@ def test_results_belong_to_the_versions_of_one_object_and_go_with_them() -> None
     assert numbered(one) == numbered(replace(one, body=pieces)) == numbered(Body(pieces))
     assert made == [*pieces, *pieces]
     copied = pickle.loads(pickle.dumps(Body((), one.versions)))
-    assert not copied.versions.results(numbered.__wrapped__, ())  # type: ignore[attr-defined]
+    assert not copied.versions.results(numbered.__wrapped__)  # type: ignore[attr-defined]
     reference = weakref.ref(pieces[0])
     del one, pieces
     made.clear()

@@ -36,6 +36,8 @@ PYTHON = {
     "x = 1\ndef s(x):\n    global x": "name 'x' is parameter and global",
     "def s():\n    from x import *": "import * only allowed at module level",
     "from __future__ import nope": "",
+    "# coding: nonsense": "unknown encoding: nonsense",
+    "1 = x": "cannot assign to literal here. Maybe you meant '==' instead of '='.",
 }
 
 
@@ -104,7 +106,7 @@ def test_a_chain_within_the_limit_is_accepted(project: Path, command: Command) -
 def test_python_that_cpython_rejects_is_not_python(
     text: str, project: Path, command: Command
 ) -> None:
-    program = f"import psyclone_storage.gocean\n{text}\n"
+    program = f"{text}\nimport psyclone_storage.gocean\n"
     (project / "program.py").write_text(program, encoding="utf-8")
     done = command("-api", "gocean", "program.py")
     assert done.status == 1

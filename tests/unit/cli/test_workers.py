@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.base.diagnostic import InternalError
+from psyclone_storage.base.stopping import StoppedError
 from psyclone_storage.cli.workers import Workers
 
 SOURCE = Path(__file__).parents[3] / "src"
@@ -39,6 +40,20 @@ def dies(number: int) -> int:
     if number == 4:
         os._exit(7)
     return number
+
+
+def is_stopped_twice(file: Path) -> None:
+    """Send SIGTERM to this process, and again while it handles the first one."""
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10.0)
+    except StoppedError as first:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.01)
+        except StoppedError:
+            file.touch()
+        raise first from None
 
 
 def never_lost(given: object, status: int) -> object:
@@ -74,6 +89,14 @@ def test_the_input_of_a_dead_process_is_lost_and_all_others_are_not(number: int)
     with Workers(dies, number, lost) as workers:
         found = list(workers.each(range(8)))
     assert found == [0, 1, (2, -9), 3, (4, 7), (5, -9), 6, 7]
+
+
+def test_a_process_handles_one_signal(tmp_path: Path) -> None:
+    """The kernel sends it to all processes of a terminal, and the parent sends it again."""
+    file = tmp_path / "handled"
+    with Workers(is_stopped_twice, 1, lambda _, status: status) as workers:
+        assert list(workers.each([file])) == [-signal.SIGTERM]
+    assert not file.exists()
 
 
 def test_a_process_that_dies_while_it_is_idle_is_replaced() -> None:

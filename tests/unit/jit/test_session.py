@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import linecache
+import os
+import subprocess
 import sys
 import threading
 from collections import UserDict
@@ -29,10 +31,10 @@ from psyclone_storage.gocean import (
     kernel,
     scalar,
 )
-from psyclone_storage.jit import invokes
 from psyclone_storage.jit.invokes import builds_of
 from psyclone_storage.jit.session import JitSession
 from psyclone_storage.languages.python.parse.closure import FunctionReader
+from psyclone_storage.runtime import compiling
 from psyclone_storage.runtime.gocean import Field, Grid
 
 Invoke = Callable[..., None]
@@ -284,9 +286,13 @@ def test_an_interrupted_compilation_leaves_nothing_half_made() -> None:
 # ---------------------------------------------------------------- NumPy instead of C
 
 
-def test_numpy_computes_without_the_compiler_of_cc(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numpy_computes_without_the_compiler_of_cc(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("CC", "/nonexistent/gcc")
-    monkeypatch.setattr(invokes, "find_c_compiler", invokes.find_c_compiler.__wrapped__)
+    monkeypatch.setenv("PSYCLONE_STORAGE_LIBRARIES", str(tmp_path))
+    monkeypatch.setattr(compiling, "find_c_compiler", compiling.find_c_compiler.__wrapped__)
+    monkeypatch.setattr(compiling, "_identity", compiling._identity.__wrapped__)
     program, invoke = begin(target="")
 
     def run() -> None:
@@ -296,3 +302,45 @@ def test_numpy_computes_without_the_compiler_of_cc(monkeypatch: pytest.MonkeyPat
         run()
     assert [one.filename for one in said] == [__file__]
     assert "held" in builds_of(program.session)[-1].psy_text
+
+
+MODEL = """
+from copy_mod import copy
+from psyclone_storage.gocean import *
+from psyclone_storage.runtime import compiling
+from psyclone_storage.runtime.gocean import Field, Grid
+
+grid = Grid((4, 3))
+new, old = Field(grid), Field(grid, values=2.5)
+invoke(copy(new, old))
+print(new.sum())
+"""
+COPY = """
+from psyclone_storage.gocean import *
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def copy(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
+    new[0, 0] = old[0, 0]
+"""
+
+
+def test_a_cached_library_needs_no_compiler(tmp_path: Path) -> None:
+    """Compute nodes without a compiler use the library that another node compiled."""
+    if compiling.find_c_compiler() is None:
+        pytest.skip("no compiler for C")
+    (tmp_path / "copy_mod.py").write_text(COPY)
+    (tmp_path / "model.py").write_text(MODEL)
+    known = {
+        **{key: value for key, value in os.environ.items() if key != "CC"},
+        **dict.fromkeys(
+            ("PSYCLONE_STORAGE_CACHE", "PSYCLONE_STORAGE_LIBRARIES"), str(tmp_path / "cache")
+        ),
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    for path in (os.environ["PATH"], "/nonexistent"):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "model.py"], check=False, capture_output=True,
+            text=True, cwd=tmp_path, env={**known, "PATH": path},
+        )  # fmt: skip
+        assert (done.stdout, done.stderr) == ("30.0\n", "")

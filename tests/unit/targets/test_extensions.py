@@ -1,4 +1,4 @@
-"""Settings that require extensions which an infrastructure may lack."""
+"""Settings that require extensions which an infrastructure or a target may lack."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from command import run_command
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.load import settings_of
 from psyclone_storage.config.locate import read_settings_texts, search_context
@@ -95,3 +96,21 @@ def test_a_replacement_of_one_extension_does_not_hide_another(tmp_path: Path) ->
     with pytest.raises(CompileError) as raised:
         adapted(folder, MARKED._replace(without=OVERLAPPED), MARKED._replace(name="sum"))
     assert len(raised.value.problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--target", "storage"], "the target 'storage'"),
+        (["--target", "registry"], "the target 'registry'"),
+        (["--apply", "openacc"], "loops on a device"),
+    ],
+)
+def test_halos_in_other_memory_are_not_checked(words: list[str], what: str, tmp_path: Path) -> None:
+    corpus = Path(__file__).parents[2] / "corpus" / "lfric"
+    options = ["-dm", "-d", str(corpus / "kernels"), "--config-opts", "RUN_TIME_CHECKS=halos"]
+    algorithm = str(corpus / "named_invoke.x90")
+    done = run_command(["-api", "lfric", *options, *words, algorithm, "-opsy", "psy.f90"], tmp_path)
+    assert done.status == 1
+    assert done.err.startswith(f"error[G010]: RUN_TIME_CHECKS = halos does not support {what}.\n")
+    assert not done.written

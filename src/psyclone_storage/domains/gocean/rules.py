@@ -24,7 +24,7 @@ from psyclone_storage.ir.kernel import GridStencil, KernelArg
 from psyclone_storage.ir.loop_split import Interior, Margins, PeelSection
 from psyclone_storage.ir.region import NOTHING, WHOLE, Depth
 from psyclone_storage.ir.rules import HaloLeft, HaloNeed, KnownBounds, WrittenPart
-from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Reach, Schedule
+from psyclone_storage.ir.schedule import Extent, KernelCall, Loop, Reach, Schedule, names_of_data
 from psyclone_storage.ir.walk import kernel_calls, place_of
 
 _NO_NEED = HaloNeed(NOTHING, False, "at its own points only")
@@ -108,7 +108,7 @@ class GoceanRules:
 
     def without_annexed(self, schedule: Schedule) -> frozenset[str]:
         """Return the names of all data, because no point of the internal region is shared."""
-        return frozenset(datum.name for datum in schedule.data)
+        return names_of_data(schedule.data)
 
     def may_fill(self, loop: Loop) -> bool:
         """Return False, because no kernel increments halo points, and built-ins write none."""

@@ -26,7 +26,7 @@ from itertools import chain
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.base.memo import Splice, kept_by_version
+from psyclone_storage.base.memo import Splice, kept_by_version, kept_lately
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.lfric import (
     OPERATOR_DEPTH,
@@ -220,7 +220,7 @@ class LfricRules:
         Built-ins accept fields on any space, so only other calls determine the space. A field also
         used as a continuous one has contradictory metadata and is omitted.
         """
-        return discontinuous_data(_uses_on_spaces(schedule))
+        return _discontinuous_data(_uses_on_spaces(schedule))
 
     def knows_clean_halos(self) -> bool:
         """Return True, because every field has a flag for each halo level."""
@@ -334,6 +334,7 @@ def _updated_uses(
 
 
 _uses_on_spaces = kept_by_version(Counter[tuple[str, str]]())(_updated_uses)
+_discontinuous_data = kept_lately(discontinuous_data)
 
 
 def _passed_fields(item: Statement) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Reading of source files without changes to any character, including line ends.
+"""Reading of source files without changes to any character, except a byte order mark.
 
 Bytes that are not UTF-8 are represented as surrogates. Text written with `ENCODING` and `ERRORS`
 therefore has the same bytes.
@@ -15,16 +15,19 @@ from psyclone_storage.base.source import SourceText, Span
 
 ENCODING = "utf-8"
 ERRORS = "surrogateescape"
+_MARK = "\ufeff"  # the byte order mark, which some editors write at the start of a file
 
 
 def read_source(path: Path, *, wanted_by: Span | None = None) -> SourceText:
     """Return the text of the file at `path` with its line ends.
 
+    A byte order mark is not part of the text.
+
     Raises:
         CompileError: the file cannot be read; reported at `wanted_by` if given.
     """
     try:
-        text = read_input(path).decode(ENCODING, ERRORS)
+        text = read_input(path).decode(ENCODING, ERRORS).removeprefix(_MARK)
     except OSError as failure:
         reason = failure.strerror or str(failure)
         raise CompileError(

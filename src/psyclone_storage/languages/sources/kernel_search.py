@@ -236,7 +236,9 @@ def _missing_directory(directory: Path) -> Diagnostic:
         siblings = (path.name for path in directory.parent.iterdir() if path.is_dir())
     return Diagnostic(
         "P030",
-        f"The directory '{directory}' does not exist.",
+        f"'{directory}' is not a directory."
+        if directory.exists()
+        else f"The directory '{directory}' does not exist.",
         file=str(directory),
         hint=did_you_mean(directory.name, siblings),
     )

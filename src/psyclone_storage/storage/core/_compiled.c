@@ -44,6 +44,7 @@ static PyObject *module_register(PyObject *module, PyObject *args, PyObject *key
         {"timed", &words.timed, 0},         {"total", &words.total, 0},
         {"pages", &words.pages, 0},         {"page", &words.page, 0},
         {"piece", &words.piece, 1},         {"pin", &words.pin, 1},             {"host", &words.host, 0},
+        {"opening", &words.opening, 1},     {"modes", &words.modes, 0},
     };
     PyObject *name, *value;
     Py_ssize_t at = 0;
@@ -116,7 +117,8 @@ static int name_all(void)
         {"view", &names.view},         {"to_numpy", &names.to_numpy},
         {"labels", &names.labels},     {"origin", &names.origin}, {"dims", &names.dims},
         {"address", &names.address},   {"pins", &names.pins}, {"", &names.nothing},
-        {"queue", &names.queue},       {"_notes", &names.notes},
+        {"queue", &names.queue},       {"_notes", &names.notes}, {"lane", &names.lane},
+        {"ptr", &names.ptr},           {"_access_carefully", &names.access_carefully},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if ((*known[i].place = PyUnicode_InternFromString(known[i].text)) == NULL)
@@ -148,7 +150,8 @@ PyMODINIT_FUNC PyInit__compiled(void)
         add_type(module, "Lease", &Lease_spec, &LeaseType) < 0 ||
         add_type(module, "Piece", &Piece_spec, &PieceType) < 0 ||
         add_type(module, "Hold", &Hold_spec, &HoldType) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 9) < 0 ||
+        add_type(module, "Lane", &Lane_spec, &LaneType) < 0 ||
+        PyModule_AddIntConstant(module, "EDITION", 10) < 0 ||
         PyModule_AddIntConstant(module, "FRAMES", 0) < 0) {
         Py_DECREF(module);
         return NULL;

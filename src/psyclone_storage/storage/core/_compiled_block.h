@@ -18,6 +18,7 @@ typedef struct {
     Py_ssize_t count;
     Argument *seen, few[FEW];
     char entered; /* the short way: the accesses are those of `seen` */
+    char lone;    /* the only argument is `arguments`, `writes` is a mode, and the block gets its array */
     char claimed; /* from the begin of an entry to the end of the exit: nobody else may enter */
     char busy;    /* a thread looks at the arguments */
 } Block;
@@ -173,7 +174,7 @@ static Block *block_new(void)
         return (Block *)PyType_GenericAlloc((PyTypeObject *)words.block, 0);
     Block *self = (Block *)spare_blocks[--spare_block_count];
     PyObject_Init((PyObject *)self, (PyTypeObject *)words.block);
-    self->entered = self->claimed = self->busy = 0;
+    self->entered = self->claimed = self->busy = self->lone = 0;
     PyObject_GC_Track((PyObject *)self);
     return self;
 }
@@ -338,10 +339,36 @@ static int block_look_anew(Block *self, Py_ssize_t count, int identical)
     return simple;
 }
 
+/* Do `block_look` for the only argument. */
+static int block_look_alone(Block *self)
+{
+    PyObject *thing = self->arguments;
+    int writes = self->writes == words.read_write;
+    if (thing == NULL || !(writes || self->writes == words.read))
+        return 0;
+    if (self->count == 1 && argument_lasts(self->seen, names.nothing, thing))
+        return 1;
+    block_forget(self);
+    Argument *place = self->few;
+    place->name = place->thing = place->token = place->array = NULL;
+    place->windows = place->backing = NULL;
+    Py_INCREF(thing);
+    int simple = argument_look(place, self, names.nothing, thing, writes);
+    Py_DECREF(thing);
+    if (simple > 0) {
+        self->seen = place;
+        self->count = 1;
+    } else
+        forget_arguments(place, 1, 1);
+    return simple;
+}
+
 /* See to it that `seen` is about the arguments: yes (1), not simple (0), error (-1). */
 static int block_look(Block *self)
 {
     PyObject *arguments = self->arguments, *name, *thing;
+    if (self->lone)
+        return block_look_alone(self);
     if (arguments == NULL || !PyDict_CheckExact(arguments))
         return 0;
     Py_ssize_t count = PyDict_Size(arguments), at = 0, done = 0;
@@ -365,6 +392,8 @@ static int block_look(Block *self)
 static PyObject *block_arrays(Block *self)
 {
     PyObject *arrays = self->arrays;
+    if (self->lone)
+        return Py_NewRef(self->seen[0].array);
     if (arrays != NULL && PyDict_Size(arrays) == self->count)
         return Py_NewRef(arrays);
     arrays = new_arguments(self->arguments);
@@ -393,13 +422,33 @@ static int block_find_queue(Block *self)
     return queue == NULL ? -1 : 0;
 }
 
+/* Return the lane of the data, borrowed; NULL without one, and for work that is done later. */
+static Lane *block_lane(Block *self)
+{
+    PyObject *replica = self->memory == NULL && self->count
+                            ? ((Access *)self->seen[0].token)->replica
+                            : NULL;
+    return IS(replica, Replica) ? (Lane *)((Replica *)replica)->lane : NULL;
+}
+
 /* Begin the access to one argument: yes (1), no (0), or an error (-1). */
-static int block_begin(Block *self, Access *token, PyObject **known)
+static int block_begin(Block *self, Access *token, PyObject **known, Lane *lane, PyObject *event,
+                       int *noted)
 {
     Ledger *ledger = ledger_of((Acquirable *)token->buffer);
+    if (lane != NULL)
+        return ledger_begin_lane(ledger, token, lane, event, noted);
     return self->memory == NULL
                ? ledger_begin(ledger, token, known)
                : ledger_begin_queued(ledger, token, self->memory, self->queue);
+}
+
+/* Let the notes of a lane be on nothing but the data of a block that begins; -1 with an error. */
+static int renew_notes(Lane *lane)
+{
+    PyObject *made = PyObject_CallNoArgs(lane->renew);
+    Py_XDECREF(made);
+    return made == NULL ? -1 : 1;
 }
 
 /* Enter a block that this thread has claimed. */
@@ -422,13 +471,21 @@ static PyObject *block_enter(Block *self)
     if (simple > 0) {
         PyObject *me = this_thread(), *known = NULL;
         Py_ssize_t done = 0;
-        int begun = me == NULL ? -1 : 1;
+        Lane *lane = (Lane *)Py_XNewRef((PyObject *)block_lane(self));
+        int noted = 1, begun = me == NULL ? -1 : lane == NULL ? 1 : lane_is_current(lane);
+        PyObject *event = Py_XNewRef(lane == NULL ? NULL : event_of_notes(lane->notes));
         for (; begun > 0 && done < self->count; done++) {
             Access *token = (Access *)self->seen[done].token;
             if (token->owner != me)
                 set_field(&token->owner, me);
-            begun = block_begin(self, token, &known);
+            begun = block_begin(self, token, &known, lane, event, &noted);
         }
+        if (begun > 0 && !noted) {
+            begun = renew_notes(lane);
+            done += begun < 0; /* all have begun */
+        }
+        Py_XDECREF(event);
+        Py_XDECREF((PyObject *)lane);
         Py_XDECREF(me);
         if (begun > 0) {
             self->entered = 1;
@@ -459,8 +516,18 @@ static PyObject *Block_enter(Block *self)
 /* End the accesses of a block that was entered the short way, those that are left; answer as above. */
 static int block_end(Block *self)
 {
-    PyObject *known = NULL, *notes = NULL;
+    PyObject *known = NULL, *notes = NULL, *event = NULL;
+    Lane *lane = block_lane(self);
     int ended = 1;
+    if (lane != NULL) {
+        Py_INCREF((PyObject *)lane);
+        ended = lane_is_current(lane);
+        notes = Py_XNewRef(lane->notes);
+        Py_DECREF((PyObject *)lane);
+        event = event_of_notes(notes);
+        if (ended > 0 && event == NULL)
+            ended = 0; /* that of what was done before is recorded */
+    }
     if (is_given(self->queue)) {
         notes = PyObject_CallMethodObjArgs((PyObject *)self, names.notes, NULL);
         if (notes == NULL || !PyTuple_CheckExact(notes)) {
@@ -471,8 +538,9 @@ static int block_end(Block *self)
     for (Py_ssize_t i = 0; ended > 0 && self->entered && i < self->count; i++) {
         Access *token = (Access *)self->seen[i].token;
         Acquirable *buffer = (Acquirable *)token->buffer;
-        ended = notes == NULL ? acquirable_end(buffer, token, &known)
-                              : acquirable_end_queued(buffer, token, notes);
+        ended = notes == NULL  ? acquirable_end(buffer, token, &known)
+                : lane != NULL ? acquirable_end_lane(buffer, token, notes, event)
+                               : acquirable_end_queued(buffer, token, notes);
     }
     Py_XDECREF(notes);
     return ended;
@@ -506,6 +574,34 @@ static PyObject *Block_exit(Block *self, PyObject *const *args)
     if (!self->busy) /* else this is the end of nothing, and another thread is about to begin */
         self->claimed = 0;
     return left;
+}
+
+/* access(device=None, mode=READ, region=...) */
+static PyObject *Sliceable_access(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                                  PyObject *keywords)
+{
+    static const char *const known[] = {"device", "mode", "region", NULL};
+    PyObject *given[3] = {NULL, NULL, NULL};
+    if (sort_arguments(given, known, args, count, keywords) < 0)
+        return NULL;
+    PyObject *device = given[0] != NULL ? given[0] : Py_None, *mode = words.read;
+    if (given[1] != NULL && given[1] != words.read)
+        mode = given[1] == words.read_write ? given[1] : PyDict_GetItemWithError(words.modes, given[1]);
+    if (mode == NULL && PyErr_Occurred())
+        PyErr_Clear();
+    int simple = given[2] == NULL && (mode == words.read || mode == words.read_write) &&
+                 (device == Py_None || device == names.gpu ||
+                  (PyUnicode_Check(device) && !PyUnicode_CompareWithASCIIString(device, "gpu")));
+    if (!simple)
+        return PyObject_CallMethodObjArgs(self, names.access_carefully, device,
+                                          given[1] != NULL ? given[1] : words.read,
+                                          given[2] != NULL ? given[2] : Py_Ellipsis, NULL);
+    Block *block = (Block *)PyType_GenericAlloc((PyTypeObject *)words.opening, 0);
+    if (block != NULL) {
+        block_fill(block, self, device, mode);
+        block->lone = 1;
+    }
+    return (PyObject *)block;
 }
 
 /* bound(arguments, *, device=None, writes=()) */
@@ -567,7 +663,7 @@ static PyObject *module_short(PyObject *module, PyObject *careful)
 static PyMemberDef Block_members[] = {
     HIDDEN(Block, arguments), HIDDEN(Block, device), HIDDEN(Block, writes),
     HIDDEN(Block, guests), HIDDEN(Block, block), HIDDEN(Block, memory), HIDDEN(Block, queue),
-    NO_MORE};
+    {"_lone", T_BOOL, offsetof(Block, lone), 0, NULL}, NO_MORE};
 static PyGetSetDef Block_getset[] = {
     {"_tokens", (getter)Block_get_tokens, (setter)Block_set_tokens, NULL, NULL}, NO_MORE};
 static PyType_Slot Block_slots[] = {

@@ -564,7 +564,14 @@ static PyGetSetDef Sliceable_getset[] = {
     {"__gt_dims__", (getter)Sliceable_get_dims, NULL,
      "The names of the dimensions, None for those of the stencil's argument.", NULL},
     NO_MORE};
-static PyMethodDef Sliceable_methods[] = {METHOD("_view", Sliceable_view, METH_FASTCALL), {0}};
+static PyObject *Sliceable_access(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                                  PyObject *keywords);
+
+static PyMethodDef Sliceable_methods[] = {
+    METHOD("_view", Sliceable_view, METH_FASTCALL),
+    {"access", (PyCFunction)(void (*)(void))Sliceable_access, METH_FASTCALL | METH_KEYWORDS,
+     "access($self, device=None, mode='r', region=Ellipsis)\n--\n\n"
+     "Return a context manager that yields the array of one side and locks the data."}, {0}};
 static PyType_Slot Sliceable_slots[] = {
     COLLECTED(Sliceable), {Py_tp_init, Sliceable_init}, {Py_tp_members, Sliceable_members},
     {Py_tp_getset, Sliceable_getset}, {Py_tp_methods, Sliceable_methods},

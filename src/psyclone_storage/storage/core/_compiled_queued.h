@@ -4,7 +4,7 @@
  * has to be waited for, and one note at the end says what the work of a whole block has used. */
 
 /* The fields of a `LastUse`. */
-enum { USE_STREAM = 0, USE_WROTE = 2, USE_FOLLOWS = 4 };
+enum { USE_STREAM = 0, USE_EVENT = 1, USE_WROTE = 2, USE_FOLLOWS = 4 };
 
 /* Say whether a note is on a use in `queue`: yes (1), no (0), or with an error (-1). */
 static int is_in_queue(PyObject *use, PyObject *queue)
@@ -110,7 +110,8 @@ static int acquirable_end_queued(Acquirable *self, Access *token, PyObject *note
         if (ended > 0) {
             piece->pending = Py_NewRef(after);
             Py_DECREF(before); /* that of the piece; one is left */
-            ledger->attention |= (char)noted;
+            /* On a GPU, accesses on the host need not look at these notes. */
+            ledger->attention |= (char)(noted && ((Replica *)token->replica)->lane == NULL);
             ended = ledger_strike(ledger, token, writes);
         }
         if (ended > 0)
@@ -120,6 +121,62 @@ static int acquirable_end_queued(Acquirable *self, Access *token, PyObject *note
     Py_DECREF(before);
     Py_DECREF((PyObject *)piece);
     return ended;
+}
+
+/* Return the event that the notes of a lane have in common, borrowed; NULL without notes. */
+static PyObject *event_of_notes(PyObject *notes)
+{
+    if (notes == NULL || !PyTuple_CheckExact(notes) || PyTuple_Size(notes) != 2)
+        return NULL;
+    PyObject *note = PyTuple_GetItem(notes, 1);
+    PyObject *use = PyTuple_CheckExact(note) && PyTuple_Size(note) ? PyTuple_GetItem(note, 0) : NULL;
+    return use != NULL && PyTuple_Check(use) && PyTuple_Size(use) > USE_FOLLOWS
+               ? PyTuple_GetItem(use, USE_EVENT)
+               : NULL;
+}
+
+/* Say whether the last note on some memory has an event, and is on writing where that is asked for. */
+static int is_noted(PyObject *pending, PyObject *event, int writes)
+{
+    Py_ssize_t count = pending != NULL && PyTuple_CheckExact(pending) ? PyTuple_Size(pending) : 0;
+    PyObject *last = count ? PyTuple_GetItem(pending, count - 1) : NULL;
+    return event != NULL && last != NULL && PyTuple_Check(last) && PyTuple_Size(last) > USE_FOLLOWS &&
+           PyTuple_GetItem(last, USE_EVENT) == event &&
+           (!writes || PyTuple_GetItem(last, USE_WROTE) == Py_True);
+}
+
+/* Do `ledger_begin` for work in a lane whose notes have `event`. `noted` becomes 0 if they are not on
+ * the memory: what they have so far is of other data, whose users need not wait for this access. */
+static int ledger_begin_lane(Ledger *self, Access *token, Lane *lane, PyObject *event, int *noted)
+{
+    int writes = access_writes(token);
+    if (writes < 0)
+        return -1;
+    if (!IS(token->replica, Replica) || ((Replica *)token->replica)->lane != (PyObject *)lane)
+        return 0;
+    Piece *piece = ((Replica *)token->replica)->piece;
+    if (piece == NULL || self->barred || has_failed((Replica *)token->replica))
+        return 0;
+    int here = is_noted(piece->pending, event, 0);
+    int next = here && PyTuple_Size(piece->pending) == 1
+                   ? 1
+                   : comes_next(piece, writes, lane->queue);
+    if (next <= 0)
+        return next;
+    *noted = *noted && here;
+    return ledger_begin_valid(self, token, writes);
+}
+
+/* End an access that `ledger_begin_lane` has begun; `notes` are those of the lane. */
+static int acquirable_end_lane(Acquirable *self, Access *token, PyObject *notes, PyObject *event)
+{
+    int writes = access_writes(token);
+    if (writes < 0)
+        return -1;
+    if (!IS(token->replica, Replica) || ((Replica *)token->replica)->piece == NULL)
+        return 0;
+    int noted = is_noted(((Replica *)token->replica)->piece->pending, event, writes);
+    return acquirable_end_queued(self, token, noted ? no_things : notes);
 }
 
 /* end_queued(token, notes) */

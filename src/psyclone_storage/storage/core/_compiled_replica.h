@@ -64,12 +64,13 @@ static void give_field(PyObject **field, PyObject *value)
 
 static PyTypeObject *AccessType, *LedgerType, *AcquirableType, *ReplicaType, *GateType;
 static PyTypeObject *SidesType, *WindowsType, *SliceableType, *BlockType, *TalliesType;
-static PyTypeObject *BlocksType, *LeaseType, *PieceType, *HoldType;
+static PyTypeObject *BlocksType, *LeaseType, *PieceType, *HoldType, *LaneType;
 
 /* What `register` was told. */
 static struct {
     PyObject *read, *read_write, *auto_, *plain, *token, *arguments, *block;
     PyObject *array, *bound, *lock, *timed, *total, *pages, *page, *piece, *pin, *host;
+    PyObject *opening, *modes;
 } words;
 
 /* Names of methods and attributes. */
@@ -78,7 +79,7 @@ static struct {
     PyObject *writes, *space, *bit, *things, *refuse, *give_all_back, *device, *gpu;
     PyObject *host_accessible, *jobs, *copies_plainly, *pointer, *capacity, *writable, *pending;
     PyObject *bring_carefully, *view, *to_numpy, *labels, *origin, *dims, *address, *nothing;
-    PyObject *pins, *queue, *notes;
+    PyObject *pins, *queue, *notes, *lane, *ptr, *access_carefully;
 } names;
 
 static PyObject *no_things; /* a tuple */
@@ -240,6 +241,68 @@ static int bits_set(PyObject *self, PyObject *value, void *offset)
 
 #define BITS(Name, member) {#member, bits_get, bits_set, NULL, (void *)offsetof(Name, member)}
 
+/* -- Lane: the stream of a device to which all threads submit work by default -------------------- */
+
+/* `current` returns the current stream of the calling thread, `place` its current device, None if there
+ * is only device `number`. `notes` are those on reading and on writing, each a tuple of one `LastUse`,
+ * for all blocks since the last event: the event of their uses is recorded when it is needed. They are
+ * None after that; `renew` records the event now, and makes other notes. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *current, *place, *number, *stream, *queue, *notes, *renew;
+} Lane;
+RECORD(Lane, 7)
+
+static int Lane_init(Lane *self, PyObject *args, PyObject *keywords)
+{
+    static char *known[] = {"current", "place", "number", "stream", "queue", "renew", NULL};
+    PyObject *current, *place, *number, *stream, *queue, *renew;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOOOOO", known, &current, &place, &number,
+                                     &stream, &queue, &renew))
+        return -1;
+    set_field(&self->current, current);
+    set_field(&self->place, place);
+    set_field(&self->number, number);
+    set_field(&self->stream, stream);
+    set_field(&self->queue, queue);
+    set_field(&self->notes, Py_None);
+    set_field(&self->renew, renew);
+    return 0;
+}
+
+/* Say whether the calling thread submits its work there now: yes (1), no (0), or with an error (-1). */
+static int lane_is_current(Lane *self)
+{
+    if (self->current == NULL || self->stream == NULL)
+        return 0;
+    if (is_given(self->place)) {
+        PyObject *number = PyObject_CallNoArgs(self->place);
+        int here = number == NULL ? -1 : PyObject_RichCompareBool(number, self->number, Py_EQ);
+        Py_XDECREF(number);
+        if (here <= 0)
+            return here;
+    }
+    PyObject *stream = PyObject_CallNoArgs(self->current);
+    if (stream == NULL)
+        return -1;
+    int same = stream == self->stream;
+    if (!same) { /* another object for the default stream has the same handle, 0 */
+        PyObject *handle = PyObject_GetAttr(stream, names.ptr);
+        int other = handle == NULL ? -1 : PyObject_IsTrue(handle);
+        Py_XDECREF(handle);
+        same = other < 0 ? -1 : !other;
+    }
+    Py_DECREF(stream);
+    return same;
+}
+
+static PyMemberDef Lane_members[] = {
+    OBJECT(Lane, queue), OBJECT(Lane, notes), OBJECT(Lane, stream), NO_MORE};
+static PyType_Slot Lane_slots[] = {
+    COLLECTED(Lane), {Py_tp_init, Lane_init}, {Py_tp_members, Lane_members}, {0, NULL}};
+static PyType_Spec Lane_spec = {
+    "psyclone_storage.storage.core._compiled.Lane", sizeof(Lane), 0, FLAGS, Lane_slots};
+
 /* -- Piece: the fields of an allocation ----------------------------------------------------------- */
 
 typedef struct {
@@ -250,11 +313,12 @@ typedef struct {
 
 /* -- Replica ------------------------------------------------------------------------------------- */
 
-/* `jobs` is what the device of the memory still has to do, None for a memory without a device.
+/* `jobs` is what the device of the memory still has to do, None for a memory without a device; `lane` is
+ * given for a GPU, whose work is ordered by events, and NULL for all others.
  * `piece` is the allocation if it is one of this file. `address` is where the allocation is, 0 where only its memory can copy from there and to there. */
 typedef struct {
     PyObject_HEAD
-    PyObject *memory, *space, *allocation, *jobs;
+    PyObject *memory, *space, *allocation, *jobs, *lane;
     Bits bit;
     Piece *piece;
     char *address;
@@ -264,19 +328,19 @@ typedef struct {
 
 static int Replica_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    return visit_fields(self, 4, visit, arg);
+    return visit_fields(self, 5, visit, arg);
 }
 
 static int Replica_clear(PyObject *self)
 {
     ((Replica *)self)->piece = NULL;
-    return clear_fields(self, 4);
+    return clear_fields(self, 5);
 }
 
 static void Replica_dealloc(PyObject *self)
 {
     Py_CLEAR(((Replica *)self)->bit.wide);
-    free_record(self, 4);
+    free_record(self, 5);
 }
 
 /* Return whether an attribute is true; -1 with an error. */
@@ -344,6 +408,12 @@ static int Replica_init(Replica *self, PyObject *args, PyObject *keywords)
             PyErr_Clear();
         int plain = self->jobs == NULL ? 0 : is_true(memory, names.copies_plainly);
         self->is_plain = plain > 0;
+        PyObject *lane = PyObject_GetAttr(memory, names.lane);
+        if (lane == NULL) /* a memory that says nothing of lanes */
+            PyErr_Clear();
+        int is_lane = lane != NULL && PyObject_TypeCheck(lane, LaneType);
+        set_field(&self->lane, is_lane ? lane : NULL);
+        Py_XDECREF(lane);
         failed = plain < 0 || Replica_set_allocation(self, allocation, NULL) < 0;
     }
     Py_XDECREF(space);
@@ -360,6 +430,7 @@ static Replica *replica_beside(Replica *self)
     made->memory = Py_XNewRef(self->memory);
     made->space = Py_XNewRef(self->space);
     made->jobs = Py_XNewRef(self->jobs);
+    made->lane = Py_XNewRef(self->lane);
     made->bit.wide = Py_XNewRef(self->bit.wide);
     made->bit.low = self->bit.low;
     made->on_host = self->on_host;
@@ -402,13 +473,15 @@ static inline Py_ALWAYS_INLINE int has_failed(Replica *replica)
             PyTuple_Size(piece->failures));
 }
 
-/* Say whether a device, if the memory has one, has nothing to do; no if that is not known. `known` are
+/* Say whether a device, if the memory has one, has nothing to do; no if that is not known, as for a GPU
+ * and for pages that one may use without a copy. `known` are
  * the jobs of the device that was found idle last, without anything in between that could give it
  * some: nearly always all replicas that are asked about are of one device. */
 static inline Py_ALWAYS_INLINE int is_idle(Replica *replica, PyObject **known)
 {
     PyObject *jobs = replica->jobs;
-    if (has_failed(replica))
+    if (has_failed(replica) || replica->lane != NULL ||
+        (replica->piece != NULL && replica->piece->lent && !replica->is_plain))
         return 0;
     if (jobs == Py_None || (jobs == *known && jobs != NULL))
         return 1;

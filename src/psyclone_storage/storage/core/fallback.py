@@ -33,6 +33,7 @@ def register(**objects: Any) -> None:
     - `read`, `read_write`, `auto`: the most common access modes and policy.
     - `plain`: the access request without uncommon options.
     - `token`, `block`, `arguments`: the classes of objects that the core creates.
+    - `opening`, `modes`: the class of blocks that use one storage, and the names of access modes.
     - `array`: the array class of NumPy.
     - `pages`, `page`: the class of host pages, and the size of a page in bytes.
     - `piece`, `pin`: the classes of allocations and of pins, which prevent memory from being moved.
@@ -64,6 +65,23 @@ class Replica:
         allocation = pool.piece(self.space, nbytes, alignment)
         allocation.label = label
         return self.beside(allocation)
+
+
+class Lane:
+    """The default stream of a GPU, and the notes on its work whose event is not recorded yet.
+
+    `current` returns the current stream of the calling thread and `place` its current device (None
+    if there is only device `number`). `notes` are those on reading and on writing, each a tuple of
+    one use, None if the last event is recorded. `renew` records the event and makes new notes.
+    """
+
+    __slots__ = ("stream", "queue", "notes", "__weakref__")
+
+    def __init__(self, *, stream: Any, queue: Any, **_: Any) -> None:
+        """Start without notes; only the compiled core needs the functions."""
+        self.stream = stream
+        self.queue = queue
+        self.notes: Any = None
 
 
 class AccessFields:
@@ -263,6 +281,13 @@ class Sliceable:
 
     def __getitem__(self, key: Any) -> Any:
         return self._picked(key)
+
+    def access(self, device: Any = None, mode: Any = "r", region: Any = ...) -> Any:
+        """Return a context manager that yields the array of one side and locks the data."""
+        return self._access_carefully(device, mode, region)
+
+    def _access_carefully(self, device: Any, mode: Any, region: Any) -> Any:
+        raise NotImplementedError
 
     def _view(self, picked: np.ndarray[Any, Any], key: Any) -> Any:
         """Return the storage that `picked`, the array view for `key`, describes."""
@@ -484,7 +509,7 @@ class BindingBlock:
 
     __slots__ = (
         "_arguments", "_device", "_writes", "_tokens", "_guests", "_block", "_entry", "_memory",
-        "_queue",
+        "_queue", "_lone",
     )  # fmt: skip
 
     def __init__(self, arguments: Any, device: str | None, writes: Any) -> None:
@@ -498,6 +523,7 @@ class BindingBlock:
         self._entry: dict[None, Any] = {}
         self._memory: Any = None
         self._queue: Any = None
+        self._lone = False
 
     def __enter__(self) -> Any:
         """Acquire all arguments and return their arrays, by name.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from psyclone_storage.base.extension import is_compiled
 
-EDITION = 9
+EDITION = 10
 """The version of the interface between Python code and the compiled core."""
 
 COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)
@@ -20,6 +20,7 @@ if TYPE_CHECKING or not COMPILED:
         BindingBlock,
         Blocks,
         Hold,
+        Lane,
         Lease,
         Ledger,
         Piece,
@@ -42,6 +43,7 @@ else:
         BindingBlock,
         Blocks,
         Hold,
+        Lane,
         Lease,
         Ledger,
         Piece,
@@ -65,6 +67,7 @@ __all__ = [
     "BindingBlock",
     "Blocks",
     "Hold",
+    "Lane",
     "Lease",
     "Ledger",
     "Piece",

@@ -46,15 +46,15 @@ class Incarnation(Replica):
 
     @property
     def unsettled(self) -> bool:
-        """Return whether a device may still use the memory.
+        """Return whether accesses to other replicas must check for work that may use this memory.
 
-        This is always true for memories with a current device, which do not track all work.
+        Each access to the memory of a GPU checks by itself.
         """
         held = self.allocation
-        if held is None:
+        if held is None or self.memory.lane is not None:
             return False
         forget_known(held)
-        return bool(held.pending or self.memory.has_current)
+        return bool(held.pending)
 
     @property
     def failed(self) -> bool:
@@ -115,12 +115,11 @@ class ReplicaPlace:
     `spaces` are the requested spaces that such a replica serves.
     """
 
-    __slots__ = ("spaces", "has_current", "_like", "_pool")
+    __slots__ = ("spaces", "_like", "_pool")
 
     def __init__(self, space: MemorySpace, memory: Memory) -> None:
         """Create the factory for replicas in `space`, the space of `memory`."""
         self.spaces = (space, None) if space is host_space() else (space,)
-        self.has_current = memory.has_current
         self._like = Incarnation(memory)
         self._pool = memory.plain_pool
 

@@ -325,7 +325,6 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
             self._list.append(replica)
             for space in place.spaces:
                 self.resident[space] = replica
-            self.table.attention = self.table.attention or place.has_current
 
     def grow(self, replica: Incarnation, nbytes: int) -> None:
         """Reallocate a replica and preserve its values.
@@ -377,9 +376,8 @@ class Replicas:  # pylint: disable=too-many-public-methods  # used by buffers
     # -- private: where --------------------------------------------------------------------------
 
     def _take_in(self, replica: Incarnation) -> None:
-        """Add a replica; disable the fast paths if its memory has a current device."""
+        """Add a replica."""
         self._list.append(replica)
-        self.table.attention = self.table.attention or replica.memory.has_current
 
     def _home(self, space: MemorySpace) -> MemorySpace:
         """Return the space of the replica that serves `space`."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -301,17 +301,21 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         window: Array = backing.lend(self.window(self._needed_side("host")))
         return window.view()
 
-    def access(
-        self, device: str | None = None, mode: AccessMode | str = READ, region: Any = ...
-    ) -> StorageAccess:
-        """Return a context manager that locks the data and yields the array of one side.
+    if TYPE_CHECKING:
 
-        `mode` is a mode name of `mode_of`; with a write-only mode, the caller must write all
-        elements. On the host, the array of a read access is read-only; on a device, it is a kernel
-        argument. If a block that writes raises an exception, the data remain unusable until all of
-        them are rewritten. `region` limits the access to the selected elements, like
-        `self[region].access(...)`.
-        """
+        def access(
+            self, device: str | None = None, mode: AccessMode | str = READ, region: Any = ...
+        ) -> StorageAccess:
+            """Return a context manager that locks the data and yields the array of one side.
+
+            `mode` is a mode name of `mode_of`; with a write-only mode, the caller must write all
+            elements. On the host, the array of a read access is read-only; on a device, it is a
+            kernel argument. If a block that writes raises an exception, the data remain unusable
+            until all of them are rewritten. `region` limits the access to the selected elements,
+            like `self[region].access(...)`.
+            """
+
+    def _access_carefully(self, device: Any, mode: Any, region: Any) -> StorageAccess:
         return StorageAccess(self._part(region), checked_device(device), mode_of(mode))
 
     def is_current(self, device: str | None = None) -> bool:
@@ -499,10 +503,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
             kernel = windows.kernel
             if kernel is None or memory_of(token.space).jobs:
                 made = token.kernel_view(self.window(token.space))
-                kernel = made if kernel is None else kernel
-                if not memory_of(token.space).has_current:
-                    # The cached view serves the fast path, which does not set the current device.
-                    windows.kernel = kernel
+                windows.kernel = kernel = made if kernel is None else kernel
             return kernel
         if not token.mode.writes:
             return self.reading_window()

@@ -14,6 +14,7 @@ import numpy as np
 from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.futures import Future
+from psyclone_storage.storage.core.native import Lane
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.pending_work import Span, give_up
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
@@ -44,6 +45,11 @@ class Memory(ABC):  # pylint: disable=too-many-public-methods  # two vocabularie
     def __init__(self, space: MemorySpace) -> None:
         """Create the memory of `space`."""
         self.space = space
+
+    @property
+    def lane(self) -> Lane | None:
+        """Return the default stream of a GPU, None for memories that need no stream."""
+        return None
 
     @property
     def stream(self) -> Stream | None:

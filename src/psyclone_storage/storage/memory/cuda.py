@@ -17,6 +17,7 @@ from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.core.layout import byte_extent
+from psyclone_storage.storage.core.native import Lane
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, device_space
 from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
 from psyclone_storage.storage.memory.host import HostMemory
@@ -65,6 +66,12 @@ class GpuAllocator(Memory):
         self._queue = Stream(space.tag)
         self._ledger = _Ledger()
         self._own = _OwnStreams()
+        self._lane = _default_lane(space.device_id or 0)
+
+    @property
+    def lane(self) -> Lane:
+        """Return the default stream of the device."""
+        return self._lane
 
     @property
     def stream(self) -> Stream:
@@ -89,7 +96,7 @@ class GpuAllocator(Memory):
         self._ledger.charge(pointer.mem, nbytes)
         allocation = Allocation(self.space, pointer.ptr, nbytes, pointer)
         # Work on the old contents may still run, in the stream whose pool provides the memory.
-        self.note_use(allocation, wrote=True)
+        self._note_now(allocation, True, None)
         return allocation
 
     def adopt(self, array: Any) -> tuple[Allocation, int]:
@@ -131,17 +138,40 @@ class GpuAllocator(Memory):
         return window
 
     def follow(self, allocation: Allocation, writes: bool, span: Span | None = None) -> None:
-        """Let the current stream wait for the events of other streams."""
-        if allocation.pending:
+        """Let the current stream wait for the events of other streams.
+
+        The event of earlier work in the default stream is recorded now if that work used other
+        memory: its users need not wait for what comes next.
+        """
+        notes = self._lane.notes
+        if notes is not None:
+            event = notes[0][0].event
+            if all(use.event is not event for use in allocation.pending):
+                event.record()
+        self._follow(allocation, writes, span)
+
+    def _follow(self, allocation: Allocation, writes: bool, span: Span | None) -> None:
+        queue = self._lane.queue if self._is_default() else None
+        if any(use.stream != queue for use in allocation.pending):
             with self._device():
                 stream = _cupy().cuda.get_current_stream()
                 _wait_in(stream, self._number, allocation, writes, span)
 
     def note_use(self, allocation: Allocation, wrote: bool, span: Span | None = None) -> None:
-        """Record an event in the current stream.
+        """Record that the current stream uses memory.
 
-        A writer has waited for all earlier work, so that its event replaces the earlier events.
+        A writer has waited for all earlier work, so that its event replaces the earlier events. The
+        event of the default stream is recorded when some work has to wait for it.
         """
+        if self._is_default():
+            self._follow(allocation, wrote, span)
+            notes = self._lane.notes or _new_notes(self._lane, self._number)
+            (use,) = notes[wrote]
+            note(allocation, use if span is None else use._replace(span=span, follows=False))
+        else:
+            self._note_now(allocation, wrote, span)
+
+    def _note_now(self, allocation: Allocation, wrote: bool, span: Span | None) -> None:
         with self._device():
             stream = _cupy().cuda.get_current_stream()
             event = stream.record(_cupy().cuda.Event(disable_timing=True))
@@ -155,8 +185,16 @@ class GpuAllocator(Memory):
 
         Memory that other streams use is protected from reuse for each allocation separately.
         """
-        stream = _cupy().cuda.get_current_stream(self._number)
-        return None if stream.ptr else (self._number, stream.ptr)
+        if not self._is_default():
+            return None
+        if self._lane.notes is not None:
+            # Users of the data of earlier blocks need not wait for the work of the next one.
+            self._lane.notes[0][0].event.record()
+        found: tuple[int, int] = self._lane.queue
+        return found
+
+    def _is_default(self) -> bool:
+        return not _cupy().cuda.get_current_stream(self._number).ptr
 
     def record(self) -> Any:
         """Return an event in the current stream."""
@@ -255,6 +293,72 @@ class GpuAllocator(Memory):
         return _cupy().cuda.Device(self.space.device_id or 0)
 
 
+class _LateEvent:
+    """The end of work in the default stream, whose event is recorded when some work waits for it.
+
+    It may include later work on the same memory. Later work on other memory records it first.
+    """
+
+    __slots__ = ("_lane", "_number", "_event")
+
+    def __init__(self, lane: Lane, number: int) -> None:
+        """Start without an event in the stream of GPU `number`."""
+        self._lane = lane
+        self._number = number
+        self._event: Any = None
+
+    def record(self) -> Any:
+        """Return the event; work that ends from now on needs another one."""
+        if self._event is None:
+            notes = self._lane.notes
+            if notes is not None and notes[0][0].event is self:
+                self._lane.notes = None
+            with _cupy().cuda.Device(self._number):
+                self._event = self._lane.stream.record(_cupy().cuda.Event(disable_timing=True))
+        return self._event
+
+    @property
+    def done(self) -> bool:
+        """Return whether the stream got there."""
+        return bool(self.record().done)
+
+    def synchronize(self) -> None:
+        """Let the host wait until the stream gets there."""
+        self.record().synchronize()
+
+
+def _default_lane(number: int) -> Lane:
+    cuda = _cupy().cuda
+
+    def renew() -> None:
+        if lane.notes is not None:
+            lane.notes[0][0].event.record()
+        _new_notes(lane, number)
+
+    place = cuda.runtime.getDevice if device_count() > 1 else None
+    lane = Lane(
+        current=cuda.get_current_stream,
+        place=place,
+        number=number,
+        stream=cuda.Stream.null,
+        queue=(number, 0),
+        renew=renew,
+    )
+    return lane
+
+
+def _new_notes(lane: Lane, number: int) -> tuple[tuple[LastUse], tuple[LastUse]]:
+    """Return notes on uses that end from now on, until their event is recorded."""
+    read = LastUse(lane.queue, _LateEvent(lane, number), wrote=False, follows=True)
+    notes = lane.notes = (read,), (read._replace(wrote=True),)
+    return notes
+
+
+def _event_of(use: LastUse) -> Any:
+    event = use.event
+    return event.record() if isinstance(event, _LateEvent) else event
+
+
 class _OwnStreams:
     """The streams that copies have of their own, and memory that streams are still at."""
 
@@ -301,7 +405,7 @@ def _wait_in(
     """Let a stream of GPU `number` wait for uses of memory that it may not overtake."""
     for use in waited_for(allocation, writes=writes, span=span):
         if use.stream != (number, stream.ptr):
-            stream.wait_event(use.event)
+            stream.wait_event(_event_of(use))
 
 
 class _Ledger:

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.memo import kept_with_first
+from psyclone_storage.base.memo import kept_by_item, kept_with_first
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
@@ -28,10 +29,10 @@ from psyclone_storage.ir.loops import addressed
 from psyclone_storage.ir.rewrite import first_words, place_of_line, walk_lines
 from psyclone_storage.ir.routine import InlinedCode, Routine, Specified
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.schedule import KernelCall, Schedule, Statement
 from psyclone_storage.ir.scopes import local_names
 from psyclone_storage.ir.unit import Declare, DirectiveLine, Line, Opaque
-from psyclone_storage.ir.walk import find, kernel_calls, place_near, place_of, replaced
+from psyclone_storage.ir.walk import calls_of, find, place_near, place_of, replaced
 from psyclone_storage.passes.inline.kernels import inline_procedures
 from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
 
@@ -58,9 +59,16 @@ def calls_for(
     schedule: Schedule, iterations: Collection[Iteration] = tuple(Iteration)
 ) -> Iterator[StepPlace]:
     """Yield the place of each kernel call for `iterations`, without built-ins."""
-    for call in kernel_calls(schedule):
-        if call.kernel.iteration in iterations and not call.kernel.is_builtin:
-            yield {"call": call.uid}
+    return chain.from_iterable(_places_by_item(schedule, iterations))
+
+
+@kept_by_item
+def _places_by_item(item: Statement, iterations: Collection[Iteration]) -> tuple[StepPlace, ...]:
+    return tuple(
+        {"call": call.uid}
+        for call in calls_of(item)
+        if call.kernel.iteration in iterations and not call.kernel.is_builtin
+    )
 
 
 def check_call(schedule: Schedule, uid: str) -> Reasons:

@@ -28,7 +28,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, names_in, substituted, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import KernelCall, Schedule
+from psyclone_storage.ir.schedule import KernelCall, Schedule, data_keys
 from psyclone_storage.ir.scopes import (
     local_names,
     surroundings,
@@ -204,7 +204,7 @@ def _about_names(code: Routine, schedule: Schedule) -> Iterator[str]:
     brought = {item.key for item in around.constants} | code.module.passed_variables
     brought |= {name.key for use in around.uses for name in use.names}
     outside = code.used_names - local_names(code) - brought
-    for name in sorted(outside & {datum.key for datum in schedule.all_data}):
+    for name in sorted(outside & data_keys(schedule)):
         yield f"'{name}' in it is not the '{name}' that is passed to the invoke"
 
 

@@ -27,6 +27,7 @@ from psyclone_storage.transform.kernel.code import OnCall, calls_for, check_call
 from psyclone_storage.transform.outline import is_in_place
 from psyclone_storage.transform.step import StepPlace
 
+_OF_GRIDS = (Iteration.GRID_POINT,)
 _LEAST_WORK = 16
 """Fewer operations are done sooner than it is found out which way points take."""
 _MOST_POINTS = 4096
@@ -62,7 +63,7 @@ class UnswitchCall(OnCall):
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every kernel call for a grid point."""
-        return calls_for(schedule, (Iteration.GRID_POINT,))
+        return calls_for(schedule, _OF_GRIDS)
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return diagnostics if the loop cannot be unswitched."""

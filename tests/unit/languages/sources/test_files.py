@@ -28,3 +28,10 @@ def test_file_that_cannot_be_read(tmp_path: Path) -> None:
         (problem,) = caught.value.problems
         assert (problem.code, problem.span) == ("P001", place)
         assert str(path) in problem.message
+
+
+def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Path) -> None:
+    """CPython and gfortran also ignore it."""
+    for name, text in (("a.f90", "program a\nend program a\n"), ("b.py", "x = 1\r\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8-sig", newline="")
+        assert read_source(tmp_path / name).text == text

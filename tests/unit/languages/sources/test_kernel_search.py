@@ -94,6 +94,15 @@ def test_missing_directories_are_all_reported(tmp_path: Path) -> None:
     assert first.hint == "Did you mean 'kernels'?"
 
 
+def test_a_file_is_no_directory(tmp_path: Path) -> None:
+    write(tmp_path / "k_mod.f90")
+    with pytest.raises(CompileError) as caught:
+        index(tmp_path / "k_mod.f90")
+    [problem] = caught.value.problems
+    assert problem.code == "P030"
+    assert problem.message == f"'{tmp_path / 'k_mod.f90'}' is not a directory."
+
+
 def test_each_directory_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "a" / "k_mod.f90")
     visited: list[str] = []

@@ -84,8 +84,9 @@ def read_tree(source: SourceText) -> PythonTree:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module = parse_python(source.text)
-            # Some rules, such as that of unique arguments, are checked only by the compiler.
-            compile(source.text, source.name, "exec", dont_inherit=True)
+            # Only the compiler checks some rules, such as unique arguments, and only in bytes the
+            # declared encoding.
+            compile(source.text.encode("utf-8"), source.name, "exec", dont_inherit=True)
     except SyntaxError as error:
         # The text of a nested function lacks the variables of the function around it.
         if not (error.msg or "").startswith("no binding for nonlocal"):
@@ -111,7 +112,7 @@ def _refused(source: SourceText, starts: list[int], error: SyntaxError) -> Diagn
     same_line = error.end_lineno == error.lineno and error.end_offset is not None
     stop = start + (error.end_offset or 1) - 1 if same_line else first + 1
     span = source.span(first, max(min(stop, len(source.text)), first + 1))
-    return _not_python(source, (error.msg or "invalid syntax").rstrip("."), span)
+    return _not_python(source, (error.msg or "invalid syntax").rstrip(".?"), span)
 
 
 def _not_python(source: SourceText, what: str, span: Span) -> Diagnostic:
