@@ -7,7 +7,7 @@ other word that begins with `GO_` can be imported by name: properties of a grid 
 from __future__ import annotations
 
 from psyclone_storage.base.results import Result
-from psyclone_storage.embedded.invoke import configure, invoke
+from psyclone_storage.embedded.invoke import complete_invokes, configure, invoke
 from psyclone_storage.embedded.kernel import (
     BuiltIn,
     FortranKernel,
@@ -37,6 +37,7 @@ __all__ = [  # noqa: PLE0604 - the words are those of the table
     "FortranKernel",
     "PythonKernel",
     "Result",
+    "complete_invokes",
     "configure",
     "field",
     "fortran_kernel",

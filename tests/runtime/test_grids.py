@@ -71,6 +71,23 @@ def test_reductions_in_invokes_do_not_depend_on_ranks(target: str, tmp_path: Pat
     assert len(found) == 1
 
 
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("target", ["c", "numpy", "late"])
+def test_deferred_invokes_have_the_same_values(target: str, ranks: int, tmp_path: Path) -> None:
+    """Also if ranks read values at different times; a rank that waits for long reports it."""
+    pytest.importorskip("mpi4py")
+    program = [*MPIRUN, str(ranks), sys.executable, str(PROGRAMS / "deferred.py"), target]
+    paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
+    done = subprocess.run(
+        program, check=False, capture_output=True, text=True, timeout=300, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths},
+    )  # fmt: skip
+    assert done.stdout.count(f"deferred invokes agree: {target}") == ranks, done.stderr
+    reported = re.findall(r"Rank (\d+) needs a value of a deferred invoke at (\S+),", done.stderr)
+    places = {(rank, Path(place).name.split(":")[0]) for rank, place in reported}
+    assert places == ({("0", "deferred.py")} if target == "late" else set()), done.stderr
+
+
 def _observed(mode: str, ranks: int, seconds: str, folder: Path) -> str:
     """Return what a program whose ranks may disagree prints on both streams."""
     pytest.importorskip("mpi4py")

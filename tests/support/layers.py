@@ -61,6 +61,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.jit.session.JitSession",
         "psyclone_storage.jit.invokes.recover",
         "psyclone_storage.jit.call_cache.make_call_finder",
+        "psyclone_storage.jit.deferred.DeferredInvokes",
         "psyclone_storage.jit.invokes.run_invoke",
     },
     "jit/invokes.py": {"psyclone_storage.jit.compile.compile_invoke"},

@@ -19,6 +19,7 @@ from psyclone_storage.base.uncaught import HaloWidthError, UserError, hide_packa
 from psyclone_storage.embedded.kernel import PythonKernel, RequestedCall
 
 if TYPE_CHECKING:
+    from psyclone_storage.jit.deferred import DeferredInvokes
     from psyclone_storage.jit.session import JitSession
 
 GRIDS, COLUMNS = "gocean", "lfric"
@@ -41,13 +42,16 @@ class _Runner(NamedTuple):
 class RunningProgram:
     """The options and the session of the invokes of a program; the compiler is imported late."""
 
-    __slots__ = ("_session", "options", "runners")
+    __slots__ = ("_deferred", "_session", "defers", "options", "runners")
 
     def __init__(self) -> None:
         self.options: dict[str, Any] = {}
         """Keywords of `configure`."""
         self.runners: dict[str, _Runner] = {}
         """The runners by API, for the present options."""
+        self.defers = False
+        """Whether invokes for grids are deferred."""
+        self._deferred: list[DeferredInvokes] = []
         self._session: dict[str, JitSession] = {}
 
     @property
@@ -67,18 +71,32 @@ class RunningProgram:
         # If another thread configures meanwhile, this table is no longer in use.
         runners, session = self.runners, self.session
         find = make_call_finder(session)
+        run: Callable[..., None] = partial(run_invoke, session)
+        if os.environ.get(CHECK_RANKS, "0") not in ("", "0"):
+            find = with_comparison(find)
+        elif self.defers and api == GRIDS:
+            from psyclone_storage.jit.deferred import DeferredInvokes  # noqa: PLC0415
+
+            self._deferred = self._deferred or [DeferredInvokes(session, find)]
+            find, run = self._deferred[0].find_nothing, self._deferred[0].run
         runners[api] = _Runner(
-            with_comparison(find) if os.environ.get(CHECK_RANKS, "0") not in ("", "0") else find,
-            partial(run_invoke, session),
+            find,
+            run,
             partial(recover, session),
             session.options(api=api, **self.options),
         )
         return runners[api]
 
-    def configure(self, options: dict[str, Any]) -> None:
-        """Compile later invokes with other options."""
-        self.options = options
+    def configure(self, options: dict[str, Any], *, defer: bool = False) -> None:
+        """Compile later invokes with other options, after pending ones have run."""
+        self.complete()
+        self.options, self.defers = options, defer
         self.runners = {}
+
+    def complete(self) -> None:
+        """Run the pending invokes."""
+        for deferred in self._deferred:
+            deferred.complete()
 
 
 def with_comparison(find: Callable[..., Any]) -> Callable[..., Any]:
@@ -191,6 +209,7 @@ def configure(  # noqa: PLR0913 - the options of the command
     target: str = "",
     directories: Iterable[str | Path] = (),
     profile: str | Iterable[str] = (),
+    defer: bool = False,
 ) -> None:
     """Set the options of later invokes: those of the command.
 
@@ -199,7 +218,8 @@ def configure(  # noqa: PLR0913 - the options of the command
     `c`; `cuda`, for fields of a grid or a mesh on a device; or `numpy`, which compiles nothing.
     Fortran kernels and modules are searched for below `directories`, as with the option `-d`.
     `profile` is `invokes`, `kernels` or both: a table is printed at the end of the program. The
-    settings decide the rest.
+    settings decide the rest. With `defer`, consecutive invokes for grids are merged until a value
+    is needed.
 
     Raises:
         ValueError: `profile` contains another word.
@@ -222,8 +242,14 @@ def configure(  # noqa: PLR0913 - the options of the command
             "target": target,
             "directories": folders,
             "profile": tuple(sorted(set(regions) - {""})),
-        }
+        },
+        defer=defer,
     )
+
+
+def complete_invokes() -> None:
+    """Run the invokes that `configure(defer=True)` has deferred. Collective on several ranks."""
+    PROGRAM.complete()
 
 
 PROGRAM = RunningProgram()

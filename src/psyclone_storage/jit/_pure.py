@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -91,7 +91,7 @@ class CachedCall:
 
 
 def find_call(
-    table: dict[tuple[int, int], tuple[Any, ...]],
+    table: dict[tuple[int, Hashable], tuple[Any, ...]],
     frame: FrameType,
     options: JitOptions,
     label: str,

@@ -7,10 +7,9 @@ The comparison is implemented in C (`_compiled.c`), with a Python fallback (`_pu
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from itertools import chain
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psyclone_storage.base.extension import is_compiled
@@ -23,7 +22,7 @@ from psyclone_storage.jit.types import (
     LiveCall,
     argument_kind,
 )
-from psyclone_storage.languages.python.parse.closure import ClosureSnapshot
+from psyclone_storage.languages.python.parse.closure import ClosureSnapshot, InvokeSite
 
 COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)
 """Whether the C extension compares calls."""
@@ -56,14 +55,14 @@ def make_call_finder(
     return partial(find_call, session.calls)
 
 
-def forget_calls(session: JitSession, frame: FrameType) -> None:
+def forget_calls(session: JitSession, frame: InvokeSite) -> None:
     """Drop the cached calls of the site that a frame is executing."""
     session.calls.pop((id(frame.f_code), frame.f_lasti), None)
 
 
 def cache_call(
     session: JitSession,
-    frame: FrameType,
+    frame: InvokeSite,
     about: tuple[tuple[LiveCall, ...], str, JitOptions],
     compiled: CompiledInvoke,
     snapshot: ClosureSnapshot,
@@ -106,8 +105,8 @@ def _identity_of(value: Any) -> Any:
 
 
 def _watch(
-    table: dict[tuple[int, int], tuple[Any, ...]],
-    site: tuple[int, int],
+    table: dict[tuple[int, Hashable], tuple[Any, ...]],
+    site: tuple[int, Hashable],
     call: CachedCall,
     objects: Iterable[Any],
 ) -> list[weakref.ref[Any]]:

@@ -123,11 +123,12 @@ def _parsed_calls(
     site: CallLocation, calls: Sequence[LiveCall], dialect: Dialect
 ) -> tuple[SourceText, tuple[ParsedCall, ...]]:
     """Return the text of a program and its parsed calls; no calls if they are not in the text."""
-    written = calls_at(dialect, site)
-    if written is not None:
-        source, parsed = written
+    written = [calls_at(dialect, one) for one in site.parts or (site,)]
+    known = [one for one in written if one is not None]
+    if len(known) == len(written) and len({source.name for source, _ in known}) == 1:
+        parsed = tuple(call for _, own in known for call in own)
         if [len(one.args) for one in parsed] == [len(call.args) for call in calls]:
-            return source, parsed
+            return known[0][0], parsed
     return SourceText(site.code.co_filename, ""), ()
 
 

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Hashable, Sequence
 from itertools import chain
 from operator import attrgetter
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from psyclone_storage.base.compilers import NoCompilerError
@@ -30,6 +29,7 @@ from psyclone_storage.jit.types import (
 )
 from psyclone_storage.languages.python.parse.closure import (
     ClosureSnapshot,
+    InvokeSite,
     Resolved,
     call_location_of,
     changed_numbers,
@@ -50,7 +50,7 @@ def run_invoke(
     session: JitSession,
     calls: tuple[LiveCall, ...],
     label: str,
-    frame: FrameType,
+    frame: InvokeSite,
     options: JitOptions,
 ) -> None:
     """Execute an invoke, which is compiled on its first call.
@@ -72,7 +72,7 @@ def run_invoke(
 def recover(
     session: JitSession,
     error: Exception,
-    about: tuple[tuple[LiveCall, ...], str, FrameType, JitOptions],
+    about: tuple[tuple[LiveCall, ...], str, InvokeSite, JitOptions],
 ) -> None:
     """Execute an invoke with NumPy if its routine failed because there is no C compiler.
 
@@ -114,7 +114,7 @@ def _look_up(
     session: JitSession,
     calls: Sequence[LiveCall],
     label: str,
-    frame: FrameType,
+    frame: InvokeSite,
     options: JitOptions,
 ) -> CompiledInvoke:
     """Return the compiled invoke for these arguments; compile it if necessary."""
@@ -144,7 +144,7 @@ def compiled_invoke(
     session: JitSession,
     calls: Sequence[LiveCall],
     label: str,
-    frame: FrameType,
+    frame: InvokeSite,
     options: JitOptions,
 ) -> CompiledInvoke:
     """Return the compiled invoke of a call site; compile it if necessary.
@@ -169,7 +169,7 @@ def _find_or_compile(  # noqa: PLR0913 - the parts of a call
     session: JitSession,
     calls: Sequence[LiveCall],
     label: str,
-    frame: FrameType,
+    frame: InvokeSite,
     options: JitOptions,
     *,
     apart: bool,
@@ -197,7 +197,7 @@ def _key(
     session: JitSession,
     calls: Sequence[LiveCall],
     values: list[Any],
-    about: tuple[str, FrameType, JitOptions],
+    about: tuple[str, InvokeSite, JitOptions],
 ) -> Hashable:
     """Return the key of an invoke: its call site, its kernels, and the kinds of its arguments.
 

@@ -25,8 +25,9 @@ class JitSession:
     """The functions of kernels."""
     compiled: dict[Hashable, CompiledInvoke] = field(default_factory=dict)
     """Compiled invokes by call site, kernels, kinds of arguments and options."""
-    calls: dict[tuple[int, int], tuple[Any, ...]] = field(default_factory=dict)
-    """The latest calls of each call site: its code by identity, and the instruction."""
+    calls: dict[tuple[int, Hashable], tuple[Any, ...]] = field(default_factory=dict)
+    """The latest calls of each call site: its code by identity, and the instruction
+    or those of merged invokes."""
     _results: dict[tuple[Hashable, ...], Any] = field(default_factory=dict)
 
     def options(self, **keywords: Any) -> JitOptions:

@@ -9,10 +9,13 @@ that were looked up are then all inputs.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from psyclone_storage.pipeline.script_inputs import ScriptRecord
+from psyclone_storage.scripting.reads import is_users_file
 
 _MODULES = frozenset(
     """__future__ abc collections copy dataclasses enum functools itertools logging math operator os
@@ -22,15 +25,18 @@ _PATHS = frozenset("basename dirname join normpath sep split splitext".split())
 _LIMITED = {
     "os": frozenset("environ getenv path sep".split()),
     "os.path": _PATHS,
-    "sys": frozenset("exit maxsize path setrecursionlimit stderr stdout version_info".split()),
+    "sys": frozenset("exit maxsize setrecursionlimit stderr stdout version_info".split()),
 }
 """The names of some modules that a deterministic script may use."""
 _FORBIDDEN = frozenset(
-    """__builtins__ __import__ __loader__ __spec__ breakpoint compile eval exec globals input locals
-    open vars""".split()
+    """__builtins__ __import__ __loader__ __spec__ breakpoint compile eval exec globals hash id
+    input locals open vars""".split()
 )
 _PRIVATE = frozenset("__all__ __class__ __doc__ __eq__ __hash__ __init__ __name__".split())
-_STREAMS = frozenset("FileHandler buffer fileno".split())
+_INTERNAL = frozenset("FileHandler _data _stream buffer fileno".split())
+"""Attributes of streams, and of the environment, that bypass the record."""
+_OTHERS = sys.stdlib_module_names - (_MODULES - _LIMITED.keys())
+"""Modules that an allowed module may have as attributes, such as `logging.time`."""
 
 
 def script_record(
@@ -41,6 +47,7 @@ def script_record(
     every = tuple(dict.fromkeys(str(path.absolute()) for path in (script, *files)))
     texts = [Path(name) for name in every if name.endswith(".py")]
     own = {path.stem for path in texts} | {path.parent.name for path in texts}
+    own = {name for name in own if _is_own(name, [folder, *sys.path])}
     modules: set[str] = set()
     for path in texts:
         try:
@@ -73,9 +80,13 @@ def _is_deterministic(tree: ast.Module, own: set[str]) -> bool:
             if isinstance(statement, ast.ImportFrom):
                 if module in _LIMITED and one.name not in _LIMITED[module] - {"path"}:
                     return False
+                if module.partition(".")[0] in _MODULES and one.name.lstrip("_") in _OTHERS:
+                    return False
             else:
                 top = one.name.partition(".")[0]
-                bound[one.asname or top] = one.name if one.asname else top
+                name, value = one.asname or top, one.name if one.asname else top
+                if bound.get(name) not in _LIMITED:
+                    bound[name] = value
     return _uses_only(list(ast.walk(tree)), bound)
 
 
@@ -84,16 +95,34 @@ def _uses_only(nodes: list[ast.AST], bound: Mapping[str, str]) -> bool:
     bases = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
     for node in nodes:
         if isinstance(node, ast.Name):
-            limited = _LIMITED.get(bound.get(node.id, ""))
-            if node.id in _FORBIDDEN:
+            module = bound.get(node.id, "")
+            attribute = bases.get(id(node))
+            if node.id in _FORBIDDEN or (attribute is None and module in _MODULES - {"psyclone"}):
                 return False
-            if limited is not None and bases.get(id(node)) not in limited:
+            if module in _LIMITED and attribute not in _LIMITED[module]:
                 return False
         elif isinstance(node, ast.Attribute):
             is_private = node.attr.startswith("__") and node.attr not in _PRIVATE
-            if is_private or node.attr in _STREAMS:
+            if is_private or node.attr in _INTERNAL:
                 return False
-            module = bound.get(node.value.id) if isinstance(node.value, ast.Name) else ""
+            if node.attr.lstrip("_") in _OTHERS and _root(node, bound) in _MODULES:
+                return False
+            module = bound.get(node.value.id, "") if isinstance(node.value, ast.Name) else ""
             if module == "os" and node.attr == "path" and bases.get(id(node)) not in _PATHS:
                 return False
     return True
+
+
+def _root(node: ast.expr, bound: Mapping[str, str]) -> str:
+    """Return the top-level module whose attribute a node accesses, empty without one."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return bound.get(node.id, "").partition(".")[0] if isinstance(node, ast.Name) else ""
+
+
+def _is_own(name: str, search: list[str]) -> bool:
+    """Return whether an import of `name` finds a user file, or a file that was imported before."""
+    if name in sys.stdlib_module_names:
+        return False
+    spec = PathFinder.find_spec(name, search)
+    return spec is None or spec.origin is None or is_users_file(spec.origin)

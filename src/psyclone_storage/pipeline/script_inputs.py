@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.machinery import PathFinder
@@ -86,6 +86,11 @@ class _Recorded:
         if found is not None:
             found.append((self._name, text))
         return int(self._stream.write(text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write and record several texts."""
+        for line in lines:
+            self.write(line)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

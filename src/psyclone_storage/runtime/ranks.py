@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from psyclone_storage.base.results import complete_queues
 from psyclone_storage.base.uncaught import (
     UserError,
     abort_on_uncaught,
@@ -98,6 +99,9 @@ class Ranks(Protocol):
     def greatest(self, value: Scalar) -> Scalar:
         """Return the maximum of a number over all ranks."""
 
+    def agreed(self, count: int) -> int:
+        """Return the minimum of a count over all ranks; report ranks that wait for long."""
+
     def wait_for_all(self) -> None:
         """Wait until every rank has called this method (barrier)."""
 
@@ -156,6 +160,10 @@ class SingleRank:
         """Return the number."""
         return value
 
+    def agreed(self, count: int) -> int:
+        """Return the count."""
+        return count
+
     def wait_for_all(self) -> None:
         """Return immediately."""
 
@@ -175,6 +183,7 @@ class Requests:
 
     def start(self) -> None:
         """Start all requests, receives first; first finish requests left by an interrupt."""
+        complete_queues()
         if self._active:
             self.finish()
         self._active = True
@@ -205,6 +214,7 @@ class MpiRanks:
         from mpi4py import MPI  # noqa: PLC0415 - the deferral that the house allows
         from mpi4py.util import dtlib  # noqa: PLC0415
 
+        complete_queues()
         self._mpi = MPI
         self._util = dtlib
         self._own = communicator.Dup()
@@ -235,16 +245,19 @@ class MpiRanks:
 
     def gathered(self, value: T) -> list[T]:
         """Return on every rank the values of all ranks, in rank order."""
+        complete_queues()
         found: list[T] = self._own.allgather(value)
         return found
 
     def sent_to(self, root: int, value: T) -> list[T] | None:
         """Return the values of all ranks on rank `root`, None on the others."""
+        complete_queues()
         found: list[T] | None = self._own.gather(value, root)
         return found
 
     def swapped(self, parts: Sequence[Array]) -> list[Array]:
         """Send a one-dimensional array to each rank; return the arrays received from them."""
+        complete_queues()
         found: list[Array] = self._own.alltoall(list(parts))
         return found
 
@@ -262,9 +275,30 @@ class MpiRanks:
 
     def wait_for_all(self) -> None:
         """Wait until every rank has called this method (barrier)."""
+        complete_queues()
         self._own.Barrier()
 
+    def agreed(self, count: int) -> int:
+        """Return the minimum of a count over all ranks; report ranks that wait for long."""
+        own, found = np.array([count]), np.empty(1, int)
+        request = self._own.Iallreduce(own, found, self._mpi.MIN)
+        start = time.monotonic()
+        patience = PATIENCE
+        while not request.Test():
+            waited = time.monotonic() - start
+            time.sleep(0.0 if waited < _PAUSE else _PAUSE)
+            if waited > patience:
+                patience += PATIENCE
+                sys.stderr.write(
+                    f"Rank {self.rank} needs a value of a deferred invoke at {user_location()}, and"
+                    f" has waited {waited:.0f} s for the other ranks: call complete_invokes() on"
+                    " all ranks first.\n"
+                )
+                sys.stderr.flush()
+        return int(found[0])
+
     def _reduced(self, value: Scalar, operation: Any) -> Scalar:
+        complete_queues()
         own, found = np.array([value]), np.empty(1, np.asarray(value).dtype)
         self._own.Allreduce(own, found, operation)
         made: Scalar = found[0]
@@ -332,6 +366,8 @@ def _bytes_of(arrays: Sequence[Array], boxes: Sequence[Box]) -> int:
 
 CHECK_VARIABLE = "PSYCLONE_STORAGE_CHECK_RANKS"
 """The variable with the waiting time in seconds after which a rank reports a wait."""
+PATIENCE = 10.0
+"""Seconds after which a rank reports that it waits for other ranks to run deferred invokes."""
 _PAUSE = 0.001
 _END = "the end of the program"
 

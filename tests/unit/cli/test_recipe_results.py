@@ -163,6 +163,16 @@ def test_a_module_that_hides_another_counts(folder: Path, calls: Calls) -> None:
         "os.environ['CHUNK'] = '9'",
         "print(().__class__.__base__.__subclasses__()[:0])",
         "eval('1')",
+        "print(logging.time.time())",
+        "import logging.handlers\nprint(logging.handlers.os.getcwd())",
+        "from logging import os as system\nprint(system.getcwd())",
+        "print(getattr(logging, 'os').getcwd())",
+        "import collections\nprint(collections._sys.argv[:0])",
+        "def f():\n    import os as x\n    x.getcwd()\ndef g():\n    import re as x",
+        "print(os.environ._data.get(b'CHUNK'))",
+        "sys.path.insert(0, 'later')\nimport tools.widths",
+        "print(id(sys.version_info))",
+        "ask = input",
         "__import__('random')",
         "print(hasattr(sys.stdout, 'buffer') and sys.stdout.buffer.closed)",
         "try:\n    import tools.absent\nexcept ImportError:\n    import random",
@@ -174,6 +184,30 @@ def test_a_recipe_with_other_inputs_is_not_cached(line: str, folder: Path, calls
     run(folder)
     run(folder)
     assert calls == ["copy.f90"] * 2
+
+
+@pytest.mark.parametrize("path", ["time.py", "time/recipe.py"])
+def test_a_recipe_named_like_a_module_of_python(path: str, folder: Path, calls: Calls) -> None:
+    """Its import of that module is no import of the recipe."""
+    (folder / path).parent.mkdir(exist_ok=True)
+    (folder / path).write_text("import time\ndef trans(psyir):\n    print(time.time_ns())\n")
+    os.utime(folder / path, (1_600_000_000, 1_600_000_000))
+    words = ["copy.f90", "-s", path, "-o", "out.f90"]
+    first, again = run_command(words, folder), run_command(words, folder)
+    assert first.status == again.status == 0
+    assert calls == ["copy.f90"] * 2
+    assert first.out != again.out
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_lines_that_a_recipe_writes_at_once(stream: str, folder: Path, calls: Calls) -> None:
+    line = f"sys.{stream}.writelines(['one\\n', 'two\\n'])"
+    (folder / "recipe.py").write_text(RECIPE.replace("\n\ndef trans", f"\n{line}\n\ndef trans"))
+    os.utime(folder / "recipe.py", (1_600_000_000, 1_600_000_000))
+    first, again = run(folder), run(folder)
+    assert calls == ["copy.f90"]
+    assert "one\ntwo\n" in (first.out + first.err)
+    assert (again.out, again.err) == (first.out, first.err)
 
 
 def test_a_file_that_changes_during_the_call_is_not_cached(folder: Path, calls: Calls) -> None:

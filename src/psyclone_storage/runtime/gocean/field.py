@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.base.results import DeferredQueue
 from psyclone_storage.runtime.binding import (
     array_of,
     arrays_on_host,
@@ -82,6 +83,8 @@ class Field:
         if self.layers is not None and self.layers < 1:
             raise ValueError(f"A field has at least one layer, not {layers}.")
         self._storage: Storage = grid.zeros(label, dtype, self.layers)
+        self.waiting: DeferredQueue | None = None
+        """The queue of the deferred invokes that use the field."""
         self._clean = 0
         self._in_place: dict[tuple[int, ...], InPlace] = {}
         self.under_way: tuple[int, Packed, int] | None = None
@@ -95,8 +98,18 @@ class Field:
 
     @property
     def storage(self) -> Storage:
-        """Values of all points on this rank; always the same object."""
+        """Values of all points on this rank; always the same object.
+
+        Deferred invokes that use the field run first.
+        """
+        if self.waiting is not None:
+            self.waiting.complete()
         return self._storage
+
+    @property
+    def version(self) -> int:
+        """The number of writes so far, without those of deferred invokes."""
+        return self._storage.buffer.version
 
     @property
     def values(self) -> Array:
@@ -276,10 +289,14 @@ class Field:
 
     def is_dirty(self, depth: int = 1) -> bool:
         """Return whether the halo, up to `depth` points away, may differ from owners' values."""
+        if self.waiting is not None:
+            self.waiting.complete()
         return depth > self._clean
 
     def is_moved(self, depth: int) -> bool:
         """Return whether the halo is dirty and an exchange would change a value of this rank."""
+        if self.waiting is not None:
+            self.waiting.complete()
         if depth <= self._clean:
             return False
         return not self.grid.plan(depth).is_empty or bool(self.grid.reflections(self.points, depth))
@@ -291,14 +308,20 @@ class Field:
 
     def set_dirty(self) -> None:
         """Record that the field was written, so that its halo is stale."""
+        if self.waiting is not None:
+            self.waiting.complete()
         self._clean = 0
 
     def set_clean(self, depth: int) -> None:
         """Record that the halo is equal to the owners' values, up to `depth` points away."""
+        if self.waiting is not None:
+            self.waiting.complete()
         self._clean = max(self._clean, depth)
 
     def check_idle(self) -> None:
         """Raise `RuntimeError` if an exchange is in progress."""
+        if self.waiting is not None:
+            self.waiting.complete()
         if self.under_way is not None:
             raise RuntimeError(f"An exchange of {self.describe()} has not been finished.")
 

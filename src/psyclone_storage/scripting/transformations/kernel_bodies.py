@@ -129,16 +129,35 @@ class KeepLocalArrays(ForFiles):
 
     def _on_file(self, request: NodeRequest) -> NamedStep:
         key = whole_routine(request)
-        for routine in request.bench.routines:
+        callers = _callers(request, key)
+        if key in callers:
+            raise refusal(f"'{key}' may call itself, so it cannot have saved arrays.")
+        for routine in callers:
             body = request.bench.code(routine).body
-            marked = [one for one in walk_lines(body) if isinstance(one, _DIRECTED)]
-            if marked and key in called_names(body):
+            if any(isinstance(one, _DIRECTED) for one in walk_lines(body)):
                 message = f"'{routine}' has directives and calls '{key}', which would not be"
                 raise refusal(f"{message} thread-safe with saved arrays.")
         return KeepArrays(key)
 
     def _is_idle(self, reasons: Reasons) -> bool:
         return all(reason.code == "T067" for reason in reasons)
+
+
+def _callers(request: NodeRequest, key: str) -> tuple[str, ...]:
+    """Return the routines of the file that may call a routine, also through others of them.
+
+    A type-bound call may call any routine.
+    """
+    routines = request.bench.routines
+    called = {one: set(called_names(request.bench.code(one).body)) for one in routines}
+    found: dict[str, None] = {}
+    left = [key]
+    while left:
+        names = {"", left[-1], left.pop().rpartition(".")[2]}
+        new = [one for one in routines if one not in found and called[one] & names]
+        found.update(dict.fromkeys(new))
+        left += new
+    return tuple(found)
 
 
 class ComputeInVariable(ForFiles):

@@ -233,3 +233,54 @@ def test_a_routine_that_several_calls_run_at_once_keeps_its_arrays(
     with pytest.raises(TransformationError, match=reason):
         TRANSFORMATIONS["HoistLocalArraysTrans"]().apply(tree.walk(Routine)[0])
     assert finished(tree) == text
+
+
+REACHED = """module m
+contains
+  subroutine work(n, x)
+    integer, intent(in) :: n
+    real, intent(inout) :: x
+    real :: t(n)
+    t = x
+    x = sum(t)
+    CALL_IN_WORK
+  end subroutine work
+  subroutine between(n, x)
+    integer, intent(in) :: n
+    real, intent(inout) :: x
+    call work(n, x)
+  end subroutine between
+  subroutine all(n, x)
+    integer, intent(in) :: n
+    real, intent(inout) :: x(n)
+    integer :: i
+    DIRECTIVE
+    do i = 1, n
+      call between(n, x(i))
+    end do
+  end subroutine all
+end module m
+"""
+
+
+@pytest.mark.parametrize(
+    ("inner", "directive", "reason"),
+    [
+        ("x = 2 * x", "!$omp parallel do", "'all' has directives and calls 'work'"),
+        ("if (n > 1) call between(n - 1, x)", "", "'work' may call itself"),
+    ],
+)
+def test_a_routine_that_is_reached_through_another_keeps_its_arrays(
+    inner: str, directive: str, reason: str
+) -> None:
+    text = REACHED.replace("CALL_IN_WORK", inner).replace("DIRECTIVE", directive)
+    tree = tree_on_bench(text)
+    with pytest.raises(TransformationError, match=reason):
+        TRANSFORMATIONS["HoistLocalArraysTrans"]().apply(tree.walk(Routine)[0])
+    assert finished(tree) == text
+
+
+def test_a_routine_that_calls_others_one_after_the_other_gets_saved_arrays() -> None:
+    tree = tree_on_bench(REACHED.replace("CALL_IN_WORK", "x = 2 * x").replace("DIRECTIVE", ""))
+    TRANSFORMATIONS["HoistLocalArraysTrans"]().apply(tree.walk(Routine)[0])
+    assert "real, allocatable, save :: t(:)\n" in finished(tree)

@@ -129,14 +129,45 @@ class CallLocation:
 
     code: CodeType
     text: str
-    position: CodePosition
+    position: tuple[int | None, ...]
+    parts: tuple[CallLocation, ...] = ()
+    """The call sites of merged invokes."""
 
 
-def call_location_of(frame: FrameType) -> CallLocation:
-    """Return the call site that a frame is executing."""
-    lines = linecache.getlines(frame.f_code.co_filename)
-    (position,) = islice(frame.f_code.co_positions(), frame.f_lasti // 2, frame.f_lasti // 2 + 1)
-    return CallLocation(frame.f_code, "".join(lines), position)
+@dataclass(frozen=True, slots=True, eq=False)
+class MergedSites:
+    """The call sites of merged invokes, each with its code and instruction, instead of a frame."""
+
+    parts: tuple[tuple[CodeType, int], ...]
+
+    @property
+    def f_code(self) -> CodeType:
+        """The code of the first call site."""
+        return self.parts[0][0]
+
+    @property
+    def f_lasti(self) -> tuple[tuple[int, int], ...]:
+        """The identities of all call sites."""
+        return tuple([(id(code), instruction) for code, instruction in self.parts])
+
+
+InvokeSite = FrameType | MergedSites
+
+
+def call_location_of(frame: InvokeSite) -> CallLocation:
+    """Return the call site that a frame is executing, or those of merged invokes."""
+    if isinstance(frame, MergedSites):
+        parts = tuple(_location(*one) for one in frame.parts)
+        texts = dict.fromkeys(one.text for one in parts)
+        positions = tuple(line for one in parts for line in one.position)
+        return CallLocation(frame.f_code, "".join(texts), positions, parts)
+    return _location(frame.f_code, frame.f_lasti)
+
+
+def _location(code: CodeType, instruction: int) -> CallLocation:
+    lines = linecache.getlines(code.co_filename)
+    (position,) = islice(code.co_positions(), instruction // 2, instruction // 2 + 1)
+    return CallLocation(code, "".join(lines), position)
 
 
 def changed_numbers(linked: Iterable[ResolvedFunction]) -> Iterator[tuple[str, str, Any]]:

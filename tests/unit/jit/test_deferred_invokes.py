@@ -1,0 +1,321 @@
+"""Deferred invokes: the values are those of invokes that run at once, whatever a program does."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import os
+import pickle
+import random
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.embedded.invoke import PROGRAM
+from psyclone_storage.gocean import (
+    GO_CT,
+    GO_CU,
+    GO_INTERNAL_PTS,
+    GO_OFFSET_ANY,
+    GO_R_SCALAR,
+    GO_READ,
+    GO_READWRITE,
+    GO_STENCIL,
+    GO_WRITE,
+    Result,
+    complete_invokes,
+    configure,
+    field,
+    invoke,
+    kernel,
+    maxval_X,
+    scalar,
+    sum_X,
+)
+from psyclone_storage.jit import deferred, invokes
+from psyclone_storage.runtime.gocean import Field, Grid
+
+FACTOR = 2.0
+SHAPE = (7, 5)
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def spread(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT, GO_STENCIL("010,111,010")]):
+    new[0, 0] = 0.2 * (old[-1, 0] + old[1, 0] + old[0, -1] + old[0, 1] + old[0, 0])
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def scale(new: field[GO_READWRITE, GO_CT], by: scalar[GO_READ, GO_R_SCALAR]):
+    new[0, 0] = by * new[0, 0]
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def times_factor(new: field[GO_READWRITE, GO_CT]):
+    new[0, 0] = FACTOR * new[0, 0]
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def on_u(new: field[GO_READWRITE, GO_CU]):
+    new[0, 0] = 1.0
+
+
+@pytest.fixture(autouse=True)
+def _usual() -> Iterator[None]:
+    configure(target="numpy", defer=True)
+    yield
+    configure()
+
+
+def made(count: int = 3, **keywords: Any) -> list[Field]:
+    grid = Grid(SHAPE, periodic=(True, True), **keywords)
+    values = np.random.default_rng(3).random((count, *SHAPE))
+    return [Field(grid, values=one) for one in values]
+
+
+def pending() -> int:
+    """Return the number of pending invokes."""
+    return sum(len(one._pending) for one in PROGRAM._deferred)
+
+
+# ruff: noqa: ARG005
+ACTIONS: tuple[Callable[[list[Field], list[Result], random.Random], Any], ...] = (
+    lambda f, r, c: invoke(spread(*c.sample(f, 2))),
+    lambda f, r, c: invoke(spread(f[0], f[1]), scale(f[0], 1.5)),
+    lambda f, r, c: invoke(spread(f[1], f[0]), sum_X(r[0], f[1])),
+    lambda f, r, c: invoke(scale(c.choice(f), c.choice([0.5, 1.25, 1.25]))),
+    lambda f, r, c: invoke(scale(c.choice(f), r[0])),
+    lambda f, r, c: invoke(maxval_X(r[1], c.choice(f))),
+    lambda f, r, c: [invoke(spread(f[one], f[one - 1])) for one in (0, 1, 2)],
+    lambda f, r, c: c.choice(f).sum(),
+    lambda f, r, c: c.choice(f)[1, 2],
+    lambda f, r, c: c.choice(f).storage.data_ro[2, 2],
+    lambda f, r, c: c.choice(f).__setitem__((1, slice(None)), 0.5),
+    lambda f, r, c: c.choice(f).storage.__setitem__(..., 0.25),
+    lambda f, r, c: c.choice(f).fill(0.75),
+    lambda f, r, c: c.choice(f).exchange(1),
+    lambda f, r, c: c.choice(f).is_dirty(),
+    lambda f, r, c: float(r[0]),
+    lambda f, r, c: setattr(r[0], "value", 0.9),
+    lambda f, r, c: pickle.loads(pickle.dumps(c.choice(f))).sum(),
+    lambda f, r, c: np.asarray(c.choice(f)).sum(),
+    lambda f, r, c: f.reverse(),
+    lambda f, r, c: f.__setitem__(0, Field(f[1].grid, values=copy.copy(f[1].values))),
+    lambda f, r, c: complete_invokes(),
+)  # fmt: skip
+
+
+def run(seed: int, *, defer: bool, target: str) -> list[Any]:
+    """Run a random program, and return all values that it reads and those at the end."""
+    configure(target=target, defer=defer)
+    chosen, fields, results = random.Random(seed), made(), [Result(1.0), Result(1.0)]
+    found: list[Any] = []
+    for _ in range(40):
+        try:
+            value = chosen.choice(ACTIONS)(fields, results, chosen)
+        except CompileError as error:
+            value = str(error)  # a field that is written is passed twice
+        if isinstance(value, float | np.floating):
+            found.append(float(value).hex())
+    return [*found, *(one.storage.data_ro.tobytes() for one in fields), results[1].value]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_have_the_same_values(seed: int) -> None:
+    assert run(seed, defer=True, target="numpy") == run(seed, defer=False, target="numpy")
+
+
+def test_a_random_program_in_c_has_the_same_values() -> None:
+    assert run(100, defer=True, target="c") == run(100, defer=False, target="c")
+
+
+def test_time_steps_have_one_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the second time step on, nothing is compiled or looked up by text."""
+    one, two, three = made()
+    total, runs = Result(), []
+    known = invokes.run_invoke
+    monkeypatch.setattr(
+        deferred, "run_invoke", lambda *given: runs.append(len(given[1])) or known(*given)
+    )
+    for _ in range(6):
+        invoke(spread(two, one))
+        invoke(scale(two, 1.01))
+        invoke(spread(three, two))
+        invoke(sum_X(total, three))
+        invoke(spread(one, three))
+        assert pending() == 5
+    complete_invokes()
+    assert runs == [5]
+    assert pending() == 0
+
+
+def test_an_exception_after_an_invoke_keeps_it_pending() -> None:
+    one, two, _ = made()
+    before = two.values.copy()
+
+    def step() -> None:
+        invoke(scale(two, 3.0))
+        invoke(spread(one, two))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        step()
+    assert pending() == 2
+    np.testing.assert_array_equal(two.values, 3.0 * before)
+
+
+def test_the_invokes_before_one_with_an_error_run() -> None:
+    """The error has the place of the invoke; later ones do not run."""
+    one, two, _ = made()
+    first, second = one.values.copy(), two.values.copy()
+    invoke(scale(one, 3.0))
+    invoke(on_u(one))
+    invoke(scale(two, 3.0))
+    with pytest.raises((ValueError, CompileError)) as caught:
+        one.sum()
+    assert "deferred invoke at " in "".join(caught.value.__notes__)
+    np.testing.assert_array_equal(one.values, 3.0 * first)
+    np.testing.assert_array_equal(two.values, second)
+    assert pending() == 0
+
+
+def test_a_wrong_call_is_an_error_where_it_is() -> None:
+    one, two, _ = made()
+    invoke(scale(one, 2.0))
+    with pytest.raises(TypeError, match="takes 2 arguments"):
+        invoke(scale(two))
+    with pytest.raises(ValueError, match="calls nothing"):
+        invoke()
+    assert pending() == 1
+
+
+def test_a_changed_number_of_a_kernel_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, *_ = made()
+    before = one.values.copy()
+    invoke(times_factor(one))
+    monkeypatch.setitem(globals(), "FACTOR", 5.0)
+    with pytest.raises(deferred.DeferredInvokeError, match=r"'FACTOR', which .*times_factor"):
+        one.sum()
+    monkeypatch.setitem(globals(), "FACTOR", 2.0)
+    np.testing.assert_array_equal(one.values, 2.0 * before)
+
+
+def test_an_interrupt_before_anything_runs_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, *_ = made()
+    before = one.values.copy()
+    invoke(scale(one, 3.0))
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(deferred, "run_invoke", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            one.sum()
+    np.testing.assert_array_equal(one.values, 3.0 * before)
+
+
+def test_two_grids_are_not_merged() -> None:
+    (one, *_), (other, *_) = made(), made()
+    first, second = one.values.copy(), other.values.copy()
+    invoke(scale(one, 3.0))
+    invoke(scale(other, 3.0))
+    assert pending() == 1
+    np.testing.assert_array_equal(other.values, 3.0 * second)
+    np.testing.assert_array_equal(one.values, 3.0 * first)
+
+
+def test_a_field_that_the_program_deletes_is_collected_afterwards() -> None:
+    one, two, _ = made()
+    watched = weakref.ref(two)
+    invoke(scale(two, 2.0))
+    invoke(spread(one, two))
+    wanted = None
+    del two, _
+    gc.collect()
+    assert one.sum() != wanted
+    gc.collect()
+    assert pending() == 0
+    assert watched() is None
+
+
+def test_another_thread_gets_the_values() -> None:
+    one, two, _ = made()
+    wanted = 3.0 * two.values
+    invoke(scale(two, 3.0))
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(two.values.copy()))
+    thread.start()
+    thread.join(60.0)
+    np.testing.assert_array_equal(found[0], wanted)
+    for _ in range(3):
+        threads = [threading.Thread(target=lambda: invoke(scale(one, 1.0))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60.0)
+    assert np.isfinite(one.sum())
+
+
+def test_the_queue_has_a_limit() -> None:
+    one, *_ = made()
+    before = one.values.copy()
+    text = "\n".join(f"invoke(scale(one, {1.0 + number % 2}))" for number in range(100))
+    exec(text, {"invoke": invoke, "scale": scale, "one": one})
+    assert 0 < pending() <= deferred._MOST
+    np.testing.assert_array_equal(one.values, before * 2.0**50)
+
+
+@pytest.mark.parametrize("end", ["", "raise SystemExit(3)", "1 / 0", "os.fork() or os._exit(7)"])
+def test_pending_invokes_run_at_the_end_of_the_program(end: str, tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(
+        "import os\n"
+        "from psyclone_storage.gocean import *\n"
+        "from psyclone_storage.runtime.gocean import Field, Grid\n\n\n"
+        "class Shown(Field):\n"
+        "    def set_dirty(self):\n"
+        "        super().set_dirty()\n"
+        "        print('ran', os.getpid() == parent, flush=True)\n\n\n"
+        "@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)\n"
+        "def double(new: field[GO_READWRITE, GO_CT]):\n"
+        "    new[0, 0] = 2.0 * new[0, 0]\n\n\n"
+        "parent = os.getpid()\n"
+        "configure(target='numpy', defer=True)\n"
+        "height = Shown(Grid((4, 3)), values=1.0)\n"
+        "invoke(double(height))\n"
+        f"print('pending', flush=True)\n{end}\n"
+    )
+    paths = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "model.py"], check=False, capture_output=True, text=True, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths},
+    )  # fmt: skip
+    lines = done.stdout.split("\n")
+    assert lines[lines.index("pending") + 1] == "ran True", done.stderr
+    assert done.stdout.count("ran") == 1
+
+
+def test_other_options_apply_to_later_invokes() -> None:
+    one, *_ = made()
+    invoke(scale(one, 2.0))
+    configure(target="numpy")
+    assert pending() == 0
+    invoke(scale(one, 2.0))
+    assert pending() == 0
+
+
+def test_kernels_in_fortran_and_numbers_of_modules_are_seen() -> None:
+    module = ModuleType("numbers_of_model")
+    module.step = 2.0  # type: ignore[attr-defined]
+    names = {"module": module, "array": np.zeros(3), "FACTOR": 1.0, "text": "x"}
+    function = eval("lambda: module.step + FACTOR + array[0]", names)
+    found = {name for _, name in deferred._variables(function, "module.step + FACTOR + array[0]")}
+    assert found == {"step", "FACTOR"}
