@@ -82,6 +82,17 @@ def test_all_targets_refuse_types_that_a_kernel_does_not_declare(target: str, dt
         invoke(add(Field(Grid((4, 3)), dtype=dtype), 1.0))
 
 
+@pytest.mark.parametrize("setting", ["", "REPRODUCIBLE_REDUCTIONS=true"])
+@pytest.mark.parametrize(("dtype", "largest"), [("i4", 2**31 - 1), ("i8", 2**62)])
+def test_sums_of_integers_do_not_overflow(dtype: str, largest: int, setting: str) -> None:
+    configure(config_opts=setting)
+    for value in (largest, -largest):
+        held, total = Field(Grid((4, 3)), values=value, dtype=dtype), Result()
+        invoke(sum_X(total, held))
+        assert total.value == 12.0 * value
+        assert held.sum() == 12.0 * value
+
+
 @pytest.mark.parametrize("target", ["c", "numpy"])
 def test_arguments_may_be_unpacked(target: str) -> None:
     """Also where as many expressions are written as the call has arguments."""

@@ -41,8 +41,9 @@ Part = float | int
 
 
 def _sum(values: Any) -> Any:
-    # Reals of 32 bits are added with 64 bits.
-    return values.sum(dtype=np.float64 if values.dtype.kind == "f" else None)
+    # Reals of 32 bits are added with 64 bits. Sums of integers of 64 bits may overflow.
+    is_short = values.dtype.kind != "f" and values.dtype.itemsize < np.dtype(np.int64).itemsize
+    return values.sum(dtype=np.int64 if is_short else np.float64)
 
 
 _ON_RANK: Mapping[str, Callable[[Any], Any]] = {
