@@ -34,6 +34,7 @@ from psyclone_storage.storage.core.errors import (
 )
 from psyclone_storage.storage.core.futures import Future
 from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.incarnation import Incarnation, IncarnationState
 from psyclone_storage.storage.core.lifetime import BUFFERS, DROPPED, ExportPin
 from psyclone_storage.storage.core.locks import (
     AccessMode,
@@ -43,7 +44,6 @@ from psyclone_storage.storage.core.locks import (
     queue_all,
 )
 from psyclone_storage.storage.core.native import Acquirable, register
-from psyclone_storage.storage.core.replica import Incarnation, IncarnationState
 from psyclone_storage.storage.core.replicas import Replicas
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
 from psyclone_storage.storage.core.token import AccessRequest, AccessToken

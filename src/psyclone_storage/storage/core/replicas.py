@@ -25,8 +25,7 @@ from psyclone_storage.storage.core.errors import (
 )
 from psyclone_storage.storage.core.futures import Future, all_of, forward
 from psyclone_storage.storage.core.hints import ReplicaOptions
-from psyclone_storage.storage.core.locks import LockTable
-from psyclone_storage.storage.core.replica import (
+from psyclone_storage.storage.core.incarnation import (
     Incarnation,
     IncarnationState,
     ReplicaPlace,
@@ -35,6 +34,7 @@ from psyclone_storage.storage.core.replica import (
     state_of,
     wait_for_streams,
 )
+from psyclone_storage.storage.core.locks import LockTable
 from psyclone_storage.storage.core.spaces import (
     MemorySpace,
     SpaceKind,

@@ -14,9 +14,9 @@ from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.chunks import ChunkLayout
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessReleasedError
 from psyclone_storage.storage.core.futures import Future
+from psyclone_storage.storage.core.incarnation import Incarnation
 from psyclone_storage.storage.core.locks import Claim, LockTable
 from psyclone_storage.storage.core.native import register
-from psyclone_storage.storage.core.replica import Incarnation
 from psyclone_storage.storage.core.validity import Validity
 from psyclone_storage.storage.memory.base import Memory
 from psyclone_storage.storage.memory.races import MemoryUse

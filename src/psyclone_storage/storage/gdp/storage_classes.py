@@ -18,9 +18,9 @@ from psyclone_storage.storage.core.chunks import whole
 from psyclone_storage.storage.core.device import DEFAULT_DEVICE_VARIABLE, DeviceKind
 from psyclone_storage.storage.core.errors import MemoryExhaustedError
 from psyclone_storage.storage.core.hints import Hints
+from psyclone_storage.storage.core.incarnation import ReplicaPlace
 from psyclone_storage.storage.core.layout import byte_extent
 from psyclone_storage.storage.core.native import setting
-from psyclone_storage.storage.core.replica import ReplicaPlace
 from psyclone_storage.storage.core.spaces import (
     MemorySpace,
     device_space,

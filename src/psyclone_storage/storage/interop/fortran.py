@@ -39,9 +39,9 @@ from psyclone_storage.storage.core.errors import (
     ViewTypeError,
 )
 from psyclone_storage.storage.core.faces import buffer_behind, spec_of, strides_of_spec
+from psyclone_storage.storage.core.incarnation import settle
 from psyclone_storage.storage.core.layout import byte_extent, is_packed
 from psyclone_storage.storage.core.locks import AccessMode, Policy
-from psyclone_storage.storage.core.replica import settle
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceLike, host_space, memory_space
 from psyclone_storage.storage.core.token import AccessToken
 from psyclone_storage.storage.interop.fortran_functions import (

@@ -17,7 +17,7 @@ from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.forking import FORKS, Rank
-from psyclone_storage.storage.core.replica import Incarnation
+from psyclone_storage.storage.core.incarnation import Incarnation
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind
 from psyclone_storage.storage.kokkos.view_layout import LayoutStride, ViewLayout
 from psyclone_storage.storage.kokkos.view_type import ViewType
