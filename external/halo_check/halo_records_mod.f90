@@ -31,8 +31,9 @@ module halo_records_mod
 
 contains
 
-  !> Return the record of the array of `values` values at `address`, a new one if it has none. The
-  !> pointer is valid until the next call.
+  !> Return the record of the array of `values` values at `address`, a new one if it has none. An
+  !> array without values (null address) always has a new one. The pointer is valid until the next
+  !> call.
   function record_of(address, values) result(record)
     type(c_ptr), intent(in) :: address
     integer, intent(in) :: values
@@ -43,7 +44,7 @@ contains
     if (2 * used > size(table)) call grow()
     key = transfer(address, key)
     record => table(place_of(key))
-    if (record%address == 0) used = used + 1
+    if (record%address == 0 .and. key /= 0) used = used + 1
     if (record%address == 0 .or. record%values /= values) record = halo_record_type(key, values)
   end function record_of
 

@@ -7,6 +7,7 @@ are those of the programs, and one where all halos are clean.
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,7 @@ from runtime.mutations import (
 )
 from runtime.programs import SERIAL, Mode, build_program, generate, run_program
 
+ROOT = Path(__file__).parents[2]
 REPORTED = 80
 CHECKS = "RUN_TIME_CHECKS=halos"
 
@@ -107,6 +109,45 @@ def test_layers_as_generated_have_no_errors(
         renewed = Mode(mode.name + entry, mode.options, mode.threads)
         run = run_program(path, renewed, ranks, path.with_name(f"run_{ranks}{entry}"))
         assert differing(serial, merge_answers(run.values)) == []
+
+
+RECORDS = """
+program records
+  use, intrinsic :: iso_c_binding, only: c_intptr_t, c_null_ptr, c_ptr
+  use halo_records_mod, only: halo_record_type, record_of
+  implicit none
+  type(halo_record_type), pointer :: record
+  integer :: n
+  do n = 1, 1000000
+    record => record_of(c_null_ptr, 0)
+  end do
+  do n = 1, 5000
+    record => record_of(address(n), 4)
+    record%computed = n
+  end do
+  do n = 1, 5000
+    record => record_of(address(n), 4)
+    if (record%computed /= n) error stop 'lost'
+  end do
+  record => record_of(address(7), 5)
+  if (record%computed /= 0) error stop 'of another array'
+contains
+  type(c_ptr) function address(n)
+    integer, intent(in) :: n
+    address = transfer(64_c_intptr_t * n, address)
+  end function address
+end program records
+"""
+
+
+def test_arrays_without_values_need_no_memory_for_records(tmp_path: Path) -> None:
+    """One record each would need 500 MB; the table for the other arrays needs 5 MB."""
+    program = tmp_path / "records.f90"
+    program.write_text(RECORDS, encoding="utf-8")
+    module = ROOT / "external" / "halo_check" / "halo_records_mod.f90"
+    subprocess.run(["gfortran", module, program, "-o", "records"], cwd=tmp_path, check=True)
+    limited = ["bash", "-c", "ulimit -v 200000 && ./records"]
+    subprocess.run(limited, cwd=tmp_path, check=True)
 
 
 @pytest.fixture(scope="module")

@@ -82,6 +82,18 @@ def test_all_targets_refuse_types_that_a_kernel_does_not_declare(target: str, dt
         invoke(add(Field(Grid((4, 3)), dtype=dtype), 1.0))
 
 
+@pytest.mark.parametrize("target", ["c", "numpy"])
+def test_arguments_may_be_unpacked(target: str) -> None:
+    """Also where as many expressions are written as the call has arguments."""
+    configure(target=target)
+    height, total = Field(Grid((4, 3)), values=0.25), Result()
+    one, number, both = [height], [2.0], [total, height]
+    invoke(sum_X(total, *one), add(height, *number), add(*one, total))
+    assert total.value == 3.0
+    invoke(sum_X(*both))
+    assert total.value == 12 * 5.25
+
+
 def test_wrong_arguments_are_errors() -> None:
     grid = Grid((4, 3))
     height, total = Field(grid), Result()

@@ -128,8 +128,8 @@ def calls_at(
 ) -> tuple[SourceText, tuple[ParsedCall, ...]] | None:
     """Return the text of a program, and the parsed calls of the invoke at a call site.
 
-    The function returns None if the text is not available, or if the arguments of the invoke are
-    not calls.
+    The function returns None if the text is not available, if the arguments of the invoke are not
+    calls, or if a call unpacks arguments (`*values`).
     """
     source = SourceText(site.code.co_filename, site.text)
     if not source.text or site.position[0] is None:
@@ -148,5 +148,14 @@ def calls_at(
         if isinstance(node, ast.Call) and place == site.position:
             reader = InvokeReader(tree, dialect.real, [], not dialect.of_points, keeps_all=True)
             calls = tuple(reader.calls(node))
-            return None if reader.problems else (source, calls)
+            return None if reader.problems or _unpacks(node) else (source, calls)
     return None
+
+
+def _unpacks(invoke: ast.Call) -> bool:
+    return any(
+        isinstance(value, ast.Starred)
+        for call in invoke.args
+        if isinstance(call, ast.Call)
+        for value in call.args
+    )
