@@ -146,14 +146,16 @@ class KeepLocalArrays(ForFiles):
 def _callers(request: NodeRequest, key: str) -> tuple[str, ...]:
     """Return the routines of the file that may call a routine, also through others of them.
 
-    A type-bound call may call any routine.
+    A type-bound call, or one of a generic name, may call any routine.
     """
     routines = request.bench.routines
-    called = {one: set(called_names(request.bench.code(one).body)) for one in routines}
+    codes = {one: request.bench.code(one) for one in routines}
+    generics = {"", *(name for code in codes.values() for name in code.module.generics)}
+    called = {one: set(called_names(code.body)) for one, code in codes.items()}
     found: dict[str, None] = {}
     left = [key]
     while left:
-        names = {"", left[-1], left.pop().rpartition(".")[2]}
+        names = generics | {left[-1], left.pop().rpartition(".")[2]}
         new = [one for one in routines if one not in found and called[one] & names]
         found.update(dict.fromkeys(new))
         left += new

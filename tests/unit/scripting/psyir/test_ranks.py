@@ -274,6 +274,13 @@ def test_a_routine_that_is_reached_through_another_keeps_its_arrays(
     inner: str, directive: str, reason: str
 ) -> None:
     text = REACHED.replace("CALL_IN_WORK", inner).replace("DIRECTIVE", directive)
+    _check_refused(text, reason)
+    generic = "module m\n  interface any_size\n    procedure work\n  end interface\ncontains"
+    text = text.replace("module m\ncontains", generic, 1)
+    _check_refused(text.replace("call work(", "call any_size("), reason)
+
+
+def _check_refused(text: str, reason: str) -> None:
     tree = tree_on_bench(text)
     with pytest.raises(TransformationError, match=reason):
         TRANSFORMATIONS["HoistLocalArraysTrans"]().apply(tree.walk(Routine)[0])
