@@ -1,8 +1,8 @@
 !> Coherent copies of the bytes of one field on the host and on devices.
 !>
 !> A user acquires access in a memory space and gets a current copy there: it is allocated if it
-!> does not exist, and updated if it is stale. Calls from several threads are serialized. This module
-!> checks calls and refuses invalid ones; `storage_state_mod` executes the valid ones.
+!> does not exist, and updated if it is stale. Calls from several threads are serialized. This
+!> module checks calls and refuses invalid ones; `storage_state_mod` executes the valid ones.
 module coherent_storage_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int64_t, c_null_ptr, c_ptr, c_size_t
