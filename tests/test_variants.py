@@ -157,10 +157,10 @@ def test_make_writes_variants_in_a_fresh_clone(tmp_path: Path, name: str) -> Non
     (external / "storage" / "field_storage_mod.f90").unlink()
     assert compilations() > 0
     template = external / "storage" / "field_storage_mod.t90"
-    text = template.read_text(encoding="utf-8").replace("!> Owns", "!> Has", 1)
+    text = template.read_text(encoding="utf-8").replace("!> The type", "!> A type", 1)
     template.write_text(text, encoding="utf-8")
     later = (external / ".gitignore").stat().st_mtime + 10
     os.utime(template, (later, later))
     assert compilations() > 0
     changed = external / "storage" / "field_storage_mod.f90"
-    assert changed.read_text(encoding="utf-8").startswith("!> Has")
+    assert changed.read_text(encoding="utf-8").startswith("!> A type")

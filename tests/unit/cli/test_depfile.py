@@ -94,7 +94,7 @@ def test_all_that_a_script_reads_is_a_source(
                 str(elsewhere / "site_tools.py"),
             ]
         )
-        del sys.modules["site_tools"]
+        sys.modules.pop("site_tools", None)
 
 
 def test_modules_and_included_files_are_sources(command: Command, project: Path) -> None:
