@@ -1,8 +1,9 @@
 """Modules in directory trees, and the entities of the names that they export.
 
 A module is searched in the file that uses it, in the file with its name, in the directory trees and
-then in the include folders. It exports its declarations, the declarations in included files, and its imports. If a
-module or an included file is not found, names that it might export are unresolved.
+then in the include folders. It exports its declarations, the declarations in included files, and
+its imports. If a module or an included file is not found, names that it might export are
+unresolved.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _MODULE = regex(
 )
 # It starts with plain letters, which is much faster than a search for each start of a line.
 _WRITTEN = regex(
-    rb"module[ \t]+(?!procedure\b|subroutine\b|function\b)([a-z]\w*)[ \t]*(?:!.*)?\r?$",
+    r"module[ \t]+(?!procedure\b|subroutine\b|function\b)([a-z]\w*)[ \t]*(?:!.*)?\r?$",
     re.MULTILINE,
 )
 
@@ -50,7 +50,7 @@ def defined_modules(text: str) -> tuple[str, ...]:
 
 def defined_modules_in(data: bytes) -> Iterator[str]:
     """Yield the modules that the bytes of a file define, in lower case."""
-    data = data.lower()
-    for found in _WRITTEN.finditer(data):
-        if not data[data.rfind(b"\n", 0, found.start()) + 1 : found.start()].strip():
-            yield found[1].decode("ascii", "replace")
+    text = data.decode("latin-1").lower()
+    for found in _WRITTEN.finditer(text):
+        if not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip():
+            yield found[1]
