@@ -84,8 +84,11 @@ class Inputs:
 
     def modules(self, file: Path) -> tuple[str, ...]:
         """Return the module names that the translation of `file` may look up."""
-        text = self.index.texts.read(file).text
-        waiting = self.index.known(_words(text), _names_behind_use(text) - _NATURES)
+        source = self.index.texts.read(file)
+        texts = [one.text for one in (source, *self._texts_included(source, set()))]
+        words = set[str]().union(*map(_words, texts))
+        used = set[str]().union(*map(_names_behind_use, texts))
+        waiting = self.index.known(words, used - _NATURES)
         known: set[str] = set()
         while waiting:
             known |= waiting

@@ -103,6 +103,13 @@ class ModuleFinder:
             self._with_included(found, beside, frozenset()) for found in read_module_symbols(source)
         )
 
+    def with_declarations(
+        self, scope: ModuleSymbols, included: tuple[str, ...], source: SourceText
+    ) -> ModuleSymbols:
+        """Return a scope of a file with the declarations in some of the files that it includes."""
+        beside = Path(source.name).parent
+        return self._with_included(replace(scope, included=included), beside, frozenset())
+
     def _with_included(
         self, scope: ModuleSymbols, beside: Path, around: frozenset[Path]
     ) -> ModuleSymbols:
