@@ -22,7 +22,7 @@ def reached_lines(
 ) -> Iterator[Reached]:
     """Yield the statements that are executed for all sizes, with the loops around them.
 
-    `is_plain` tells whether the conditions of a branch are independent of sizes, `enters` whether a
+    `is_plain` decides whether the conditions of a branch are independent of sizes, `enters` whether a
     loop has iterations. Where other code may leave the routine or a loop, nothing follows.
     """
     yield from _reached(lines, (), is_plain, enters)

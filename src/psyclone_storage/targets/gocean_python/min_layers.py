@@ -100,7 +100,7 @@ def _at(expr: ex.Expr, values: Mapping[str, Polynomial]) -> Polynomial:
 
 
 def _count(value: Polynomial, counts: Mapping[str, int]) -> LayerCount | None:
-    """Return a value as a number of layers, or None if it is none."""
+    """Return a value as a number of layers, or None for another value."""
     if value.known is not None:
         return LayerCount(None, value.known)
     terms = {monomial: factor for monomial, factor in value.factors.items() if monomial}
