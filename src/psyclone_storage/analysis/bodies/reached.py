@@ -22,8 +22,11 @@ def reached_lines(
 ) -> Iterator[Reached]:
     """Yield the statements that are executed for all sizes, with the loops around them.
 
-    `is_plain` decides whether the conditions of a branch are independent of sizes, `enters` whether a
-    loop has iterations. Where other code may leave the routine or a loop, nothing follows.
+    - `is_plain`: whether the conditions of a branch are independent of sizes.
+
+    - `enters`: whether a loop has iterations.
+
+    Where other code may leave the routine or a loop, nothing follows.
     """
     yield from _reached(lines, (), is_plain, enters)
 
