@@ -15,7 +15,8 @@ first words; the exit status is 1 if one of them has no statement, or if a file 
 `--compile`, an output has to compile if its input does.
 
 With `--peer`, this tool and another command transform the same files one after the other, each in
-new processes, and the ratio of their CPU times is printed.
+new processes. The ratio of their CPU times and the numbers of loops with a directive are printed;
+`--write` keeps the outputs of both, those of the command in the folder `peer`.
 """
 
 from __future__ import annotations
@@ -212,7 +213,7 @@ def _is_accepted(command: str, path: Path, text: str) -> bool:
 def _report(tally: Tally, number: int) -> None:
     times = sorted(tally.times, reverse=True)
     middle = median(taken for taken, _ in times) if times else 0.0
-    loops = sum(count for kind, count in tally.directives.items() if _SHARING.search(kind))
+    loops = _loops(tally.directives)
     print(f"{tally.accepted} of {number} files accepted, {loops} loops with a directive")
     print(f"CPU time: {sum(taken for taken, _ in times):.1f} s, median {middle:.3f} s; slowest:")
     for taken, path in times[:8]:
@@ -236,22 +237,42 @@ def _report(tally: Tally, number: int) -> None:
 def _compared(args: argparse.Namespace, pairs: Sequence[tuple[Path, Path]]) -> int:
     """Print the CPU time of this tool and of the peer for each file; return the exit status."""
     own_total = peer_total = 0.0
-    failed = 0
+    own_loops = peer_loops = failed = 0
     includes = [word for one in args.includes or args.folders for word in ("-I", str(one))]
     strip = [word for one in args.strip for word in ("--strip-directives", one)]
     with tempfile.TemporaryDirectory() as folder:
         for path, recipe in pairs:
-            words = ["-s", str(recipe), "-o", f"{folder}/{path.name}", *includes, str(path)]
-            own, status = _taken([*THIS, "--no-cache", *strip, *words])
-            peer, refused = _taken([*shlex.split(args.peer), *words])
+            words = ["-s", str(recipe), *includes, str(path), "-o"]
+            target = args.write or Path(folder)
+            outputs = target / path.name, target / "peer" / path.name
+            for one in outputs:
+                one.parent.mkdir(parents=True, exist_ok=True)
+            own, status = _taken([*THIS, "--no-cache", *strip, *words, str(outputs[0])])
+            peer, refused = _taken([*shlex.split(args.peer), *words, str(outputs[1])])
+            loops = [_loops_of_output(one) for one in outputs]
             failed += status != 0
             own_total += own
             peer_total += peer
+            own_loops += loops[0]
+            peer_loops += loops[1]
             note = " (peer failed)" if refused else ""
-            print(f"  {own:7.2f} s, peer {peer:7.2f} s, {own / peer:.3f}: {path}{note}", flush=True)
+            print(f"  {own:7.2f} s, peer {peer:7.2f} s, {own / peer:.3f}; loops {loops[0]}, peer"
+                  f" {loops[1]}: {path}{note}", flush=True)  # fmt: skip
     print(f"CPU time of {len(pairs)} files: {own_total:.1f} s, peer {peer_total:.1f} s, ratio"
-          f" {own_total / max(peer_total, 1e-9):.3f}; {failed} refused")  # fmt: skip
+          f" {own_total / max(peer_total, 1e-9):.3f}; loops with a directive {own_loops}, peer"
+          f" {peer_loops}; {failed} refused")  # fmt: skip
     return 1 if failed else 0
+
+
+def _loops_of_output(path: Path) -> int:
+    """Return the number of loops with a directive in an output; a refused file has none."""
+    if not path.is_file():
+        return 0
+    return _loops(_directives(path.read_bytes().decode("utf-8", errors="surrogateescape")))
+
+
+def _loops(directives: Counter[str]) -> int:
+    return sum(count for kind, count in directives.items() if _SHARING.search(kind))
 
 
 def _taken(words: Sequence[str]) -> tuple[float, int]:

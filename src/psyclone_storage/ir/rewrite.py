@@ -7,9 +7,11 @@ code that replaces names must check for it first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from operator import is_
 from typing import TypeVar
 
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
@@ -128,16 +130,16 @@ that does not know them by their class has to take them for something that may d
 
 def blocks_of(line: un.Line) -> tuple[tuple[un.Line, ...], ...]:
     """Return the statement blocks directly inside `line`, in source order."""
+    if not isinstance(line, un.Construct):
+        return ()
     match line:
-        case un.Assign() | un.Comment() | un.Blank() | un.Call():
-            return ()
         case un.If(branches, otherwise) | un.Where(branches, otherwise):
             return (*(branch.body for branch in branches), otherwise)
         case un.Select():
             return (line.before, *(case.body for case in line.cases))
         case un.Conditional(parts):
             return tuple(part.body for part in parts)
-    return (line.body,) if isinstance(line, _Holding) else ()
+    return (line.body,)
 
 
 def walk_lines(lines: Iterable[un.Line], *, into_masked: bool = True) -> Iterator[un.Line]:
@@ -145,14 +147,17 @@ def walk_lines(lines: Iterable[un.Line], *, into_masked: bool = True) -> Iterato
 
     With `into_masked=False`, the bodies of masked statements (`Masked`) are skipped.
     """
-    waiting = [*lines]
-    waiting.reverse()
-    while waiting:
-        line = waiting.pop()
+    for line in lines:
         yield line
-        if into_masked or not isinstance(line, Masked):
-            for block in reversed(blocks_of(line)):
-                waiting.extend(reversed(block))
+        if isinstance(line, un.Construct) and (into_masked or not isinstance(line, Masked)):
+            yield from _lines_inside(line, into_masked)
+
+
+@kept_with_first
+def _lines_inside(line: un.Line, into_masked: bool) -> tuple[un.Line, ...]:
+    """Return all statements in a construct; versions of a routine share most constructs."""
+    inside = chain.from_iterable(blocks_of(line))
+    return tuple(walk_lines(inside, into_masked=into_masked))
 
 
 def expressions_of(line: un.Line) -> tuple[ex.Expr, ...]:

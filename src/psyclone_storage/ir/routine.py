@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
@@ -83,6 +84,11 @@ def declarations_in(items: Iterable[SpecificationItem]) -> tuple[Specified, ...]
             case Comment() | Blank() | Opaque():
                 found.append(item)
     return tuple(found)
+
+
+# Versions of a routine with other statements share the specification part.
+_uses_of = kept_lately(uses_in)
+_declarations_of = kept_lately(declarations_in)
 
 
 def directives_in(items: Iterable[SpecificationItem]) -> tuple[DirectiveLine, ...]:
@@ -295,12 +301,12 @@ class Routine(Named):
     @cached_property
     def uses(self) -> tuple[Use, ...]:
         """The imports of the routine itself, without those of its module."""
-        return uses_in(self.specification)
+        return _uses_of(self.specification)
 
     @cached_property
     def declarations(self) -> tuple[Specified, ...]:
         """The specification part in order, without imports and directives."""
-        return declarations_in(self.specification)
+        return _declarations_of(self.specification)
 
     @cached_property
     def directives(self) -> tuple[DirectiveLine, ...]:
@@ -461,6 +467,7 @@ class InlinedCode:
     remaining: CallsThatStay = ()
 
 
+@kept_lately
 def _by_name(items: tuple[Specified, ...]) -> Mapping[str, Declare]:
     """Return the declarations in `items` by lower-case name; for duplicates, the first."""
     declared = (item for item in reversed(items) if isinstance(item, Declare))

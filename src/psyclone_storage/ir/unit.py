@@ -9,6 +9,7 @@ both. `exit` and `cycle` refer to the `name` of a construct.
 
 from __future__ import annotations
 
+from psyclone_storage.base.memo import Keeper
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import Directive, KernelDirective, RegionOptions
@@ -24,6 +25,10 @@ from psyclone_storage.ir.transfer import Held, Side
 from psyclone_storage.ir.types import DataType
 
 # ---------------------------------------------------------------------------- statements
+
+
+class Construct(Keeper):
+    """A statement that contains other statements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Do:
+class Do(Construct):
     """A counted loop from `start` to `stop`, inclusive; the default step is 1.
 
     `uid` identifies the loop across transformations (`ir.loops`).
@@ -113,7 +118,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class If(Construct):
     """A conditional; `otherwise` runs if no branch condition holds."""
 
     branches: tuple[Branch, ...]
@@ -143,7 +148,7 @@ class Deallocate:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopedBlock:
+class ScopedBlock(Construct):
     """A `block` construct: statements with local declarations and imports."""
 
     uses: tuple[Use, ...]
@@ -229,7 +234,7 @@ class Goto:
 
 
 @dataclass(frozen=True, slots=True)
-class While:
+class While(Construct):
     """A `do while` loop; without a condition, an endless loop."""
 
     condition: Expr | None
@@ -250,7 +255,7 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
-class DoConcurrent:
+class DoConcurrent(Construct):
     """A `do concurrent` loop over `controls` where `mask` holds.
 
     `kind` is the type of the counters if declared in the header. `locality` is the text of the
@@ -281,7 +286,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Select:
+class Select(Construct):
     """A `select case`, `select type` or `select rank` construct.
 
     `word` is `case`, `type` or `rank`. `alias` is the name of the selector inside the cases, if it
@@ -299,7 +304,7 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class Where(Construct):
     """A `where` construct: masked array assignments; an element uses the first mask that holds."""
 
     branches: tuple[Branch, ...]
@@ -309,7 +314,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
-class Forall:
+class Forall(Construct):
     """A `forall` construct: each assignment runs for all values of `controls` before the next."""
 
     controls: tuple[Control, ...]
@@ -322,7 +327,7 @@ class Forall:
 
 
 @dataclass(frozen=True, slots=True)
-class Associate:
+class Associate(Construct):
     """An `associate` construct."""
 
     pairs: tuple[tuple[Name, Expr], ...]
@@ -333,7 +338,7 @@ class Associate:
 
 
 @dataclass(frozen=True, slots=True)
-class Critical:
+class Critical(Construct):
     """A `critical` construct, which one image at a time executes."""
 
     body: tuple[Line, ...]
@@ -351,7 +356,7 @@ class ConditionalBranch:
 
 
 @dataclass(frozen=True, slots=True)
-class Conditional:
+class Conditional(Construct):
     """A preprocessor conditional (`#if`) around statements."""
 
     branches: tuple[ConditionalBranch, ...]
@@ -415,7 +420,7 @@ class DeviceItem:
 
 
 @dataclass(frozen=True, slots=True)
-class DirectiveBlock:
+class DirectiveBlock(Construct):
     """Statements under a directive, with their data clauses.
 
     `reductions` include their operations. `items` must be on the device beforehand. An analysis
@@ -480,7 +485,7 @@ class ReductionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class HoldData:
+class HoldData(Construct):
     """Statements during which data are acquired; they record dirty halos if it `sets_flags`."""
 
     items: tuple[Held, ...]

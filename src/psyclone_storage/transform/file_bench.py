@@ -78,7 +78,7 @@ from psyclone_storage.ir.routine import (
 )
 from psyclone_storage.passes.inline.kernels import inline_statement
 from psyclone_storage.transform.file_blocks import AddDirective, uid_of, with_block
-from psyclone_storage.transform.file_statements import with_rewritten, with_statement
+from psyclone_storage.transform.file_statements import with_statement
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
 from psyclone_storage.transform.kernel.routine import check_still_for_device
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
@@ -103,11 +103,12 @@ class EditRoutine:
         return self.title
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RewriteStatement:
     """Apply a step on the code of kernels to one statement of a routine, and to all in it.
 
-    The step sees the declarations of the routine, but no other statement.
+    The step sees the declarations of the routine, but no other statement. Objects are compared by
+    identity, because equal statements may be at different places.
     """
 
     routine: str
@@ -120,7 +121,7 @@ class RewriteStatement:
         return self.step.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class InlineStatement:
     """Replace the calls in a statement of a routine by the statements of the procedures.
 
@@ -162,6 +163,10 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._new: list[un.DirectiveBlock] = []
         self._statements: dict[int, tuple[Routine, Routine]] = {}
         self._names_of_lines: dict[int, tuple[un.Line, frozenset[str]]] = {}
+        self._refused: dict[
+            tuple[str, int, int, ChangesCode],
+            tuple[un.Line, tuple[SpecificationItem, ...], Reasons],
+        ] = {}
         self.journal: list[JournalEntry[FileTree, NamedStep]] = []
 
     # ------------------------------------------------------------------------ questions
@@ -194,7 +199,8 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def assume(self, *facts: Fact) -> None:
         """Record promises; those about a loop hold while it has its present statements."""
-        self._facts = tuple(dict.fromkeys((*self._facts, *map(self._tied, facts))))
+        if facts:
+            self._facts = tuple(dict.fromkeys((*self._facts, *map(self._tied, facts))))
         self._last = None
 
     def withdraw(self, facts: Facts) -> None:
@@ -454,9 +460,10 @@ class FileBench(Bench[FileTree, NamedStep]):
             case AddDirective(routine):
                 return key_of(routine), self._directed(step)
             case RewriteStatement(routine, line, inner):
-                return key_of(routine), with_rewritten(
-                    self.code(routine), line, inner, self.names_of_line
-                )
+                code = self.code(routine)
+                raise_if_any(self._reasons_against(code, line, inner))
+                after = inner.transform_code(replace(code, body=(line,)))
+                return key_of(routine), with_statement(code, line, after, self.names_of_line)
             case InlineStatement(routine, line, call):
                 return key_of(routine), self._inlined(self.code(routine), line, call)
             case ChangesCode():
@@ -466,6 +473,19 @@ class FileBench(Bench[FileTree, NamedStep]):
                 return key_of(step.call), step.transform_code(code)
         message = f"'{step.name}' does not apply to files."
         raise CompileError(Diagnostic("T004", message, file=self._file.source.name))
+
+    def _reasons_against(self, code: Routine, line: un.Line, step: ChangesCode) -> Reasons:
+        """Return the reasons against a step on one statement, which are searched once.
+
+        Scripts request a step for each expression of a statement.
+        """
+        items = code.specification
+        key = (self._key(code), id(line), id(items), step)
+        if key not in self._refused:
+            found = step.check_code(replace(code, body=(line,)))
+            reasons = tuple(placed(one, place_of_line(line)) for one in found)
+            self._refused[key] = (line, items, reasons)
+        return self._refused[key][2]
 
     def names_of_line(self, line: un.Line) -> frozenset[str]:
         """Return the names in a statement, which are searched once."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain
+from functools import partial
 from operator import is_
 
-from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import unit as un
@@ -23,23 +23,9 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.routine import DeclarationStatement, Routine, UseStatement
 from psyclone_storage.passes.scratch import names_of
-from psyclone_storage.transform.kernel.code import ChangesCode, placed
 
 NamesOfLine = Callable[[un.Line], frozenset[str]]
 """Returns the names in one statement, without those of nested statements."""
-
-
-def with_rewritten(
-    code: Routine, line: un.Line, step: ChangesCode, names: NamesOfLine = names_of_line
-) -> Routine:
-    """Return a routine with one statement as a step changes it.
-
-    Raises:
-        CompileError: the reasons against the step.
-    """
-    before = replace(code, body=(line,))
-    raise_if_any([placed(one, place_of_line(line)) for one in step.check_code(before)])
-    return with_statement(code, line, step.transform_code(before), names)
 
 
 def with_statement(
@@ -57,7 +43,7 @@ def with_statement(
         if isinstance(item, un.Declare) and item.key not in known
     ]
     _check_place(code, line, after.body, bool(new))
-    if not any(one is line for one in walk_lines(code.body)):
+    if not _contains(code.body, line):
         message = "No statement can be added before the condition of an 'else if'."
         raise CompileError(Diagnostic("T060", message, place_of_line(line)))
     uses = tuple(map(UseStatement, after.uses[len(code.uses) :]))
@@ -90,15 +76,15 @@ def _check_place(
         CompileError: `T060`, the construct may not hold them.
     """
     is_assignment = len(after) == 1 and isinstance(after[0], un.Assign)
+    masked = () if is_assignment else (un.Where, un.Forall)
+    constructs = (*masked, *((un.DoConcurrent,) if has_variables else ()))
     for outer in walk_lines(code.body):
-        masked = isinstance(outer, un.Where | un.Forall) and not is_assignment
-        shares = isinstance(outer, un.DoConcurrent) and has_variables
-        if (masked or shares) and outer is not line:
-            inside = chain.from_iterable(blocks_of(outer))
-            if any(one is line for one in walk_lines(inside)):
-                message = f"No statement can be added before '{first_words(line)}'"
-                message += f", which is in '{first_words(outer)}'."
-                raise CompileError(Diagnostic("T060", message, place_of_line(line)))
+        if not isinstance(outer, constructs) or outer is line:
+            continue
+        if any(_contains(block, line) for block in blocks_of(outer)):
+            message = f"No statement can be added before '{first_words(line)}'"
+            message += f", which is in '{first_words(outer)}'."
+            raise CompileError(Diagnostic("T060", message, place_of_line(line)))
 
 
 def _exchanged(
@@ -109,6 +95,13 @@ def _exchanged(
     for one in lines:
         if one is line:
             found += new
-        else:
+        elif _contains((one,), line):
             found.append(with_changed_blocks(one, lambda block: _exchanged(block, line, new)))
+        else:
+            found.append(one)
     return lines if all(map(is_, found, lines)) and len(found) == len(lines) else tuple(found)
+
+
+def _contains(lines: tuple[un.Line, ...], line: un.Line) -> bool:
+    """Return whether the very statement `line` is among statements or inside them."""
+    return any(map(partial(is_, line), walk_lines(lines)))

@@ -54,8 +54,6 @@ class NodeRequest:
     - `bench`: the workbench of the file.
 
     - `options`: the options of the transformation.
-
-    - `place`: the line of the script.
     """
 
     name: str
@@ -63,7 +61,6 @@ class NodeRequest:
     routine: Routine
     bench: FileBench
     options: Mapping[str, Any] = field(default_factory=dict)
-    place: str = ""
 
     @property
     def loop(self) -> Loop:
@@ -110,13 +107,14 @@ class NodeRequest:
             ("force_private", FactKind.PRIVATE),
         )
         found = [
-            Fact(kind, self._known(name, option), key, uid, place=self.place)
+            Fact(kind, self._known(name, option), key, uid, place=calling_line())
             for uid in uids
             for option, kind in kinds
             for name in self.names(option)
         ]
         if self.options.get("force"):
-            found += [Fact(FactKind.INDEPENDENT, "", key, uid, place=self.place) for uid in uids]
+            place = calling_line()
+            found += [Fact(FactKind.INDEPENDENT, "", key, uid, place=place) for uid in uids]
         return tuple(found)
 
     def _known(self, name: str, option: str) -> str:
@@ -322,7 +320,7 @@ def transform_file(
         return
     routine, bench = routine_around(nodes[0])
     options = {**transformation.options, **given}
-    request = NodeRequest(name, nodes, routine, bench, options, calling_line())
+    request = NodeRequest(name, nodes, routine, bench, options)
     before = bench.facts
     bench.assume(*request.facts())
     try:
