@@ -38,9 +38,12 @@ from psyclone_storage.ir.expr import (
     Literal,
     Member,
     Name,
+    Parenthesised,
     Range,
     Section,
     Substring,
+    Symbol,
+    Unary,
     children,
     intrinsic_called,
     same,
@@ -49,6 +52,7 @@ from psyclone_storage.ir.expr import (
     whole,
 )
 from psyclone_storage.ir.intrinsics import INQUIRING
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     expressions_of,
@@ -59,30 +63,55 @@ from psyclone_storage.ir.rewrite import (
     with_parts,
 )
 from psyclone_storage.ir.routine import Routine
-from psyclone_storage.ir.types import Intrinsic
-from psyclone_storage.ir.unit import Allocate, Assign, Branch, Call, Deallocate, Do, If, Line
+from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.unit import (
+    Allocate,
+    Assign,
+    Branch,
+    Call,
+    Deallocate,
+    Do,
+    If,
+    Line,
+    Opaque,
+)
 from psyclone_storage.passes.scratch import INTEGER, Scratch
 
 _PLAIN = (Name, Literal)
 """The bounds that are no computation."""
 
+_HARMLESS = frozenset({Operator.PLUS, Operator.MINUS, Operator.TIMES})
+"""The operators on integers that cannot fail."""
+
+_BOUNDS = frozenset({"lbound", "ubound", "size"})
+
+_ABSENT = frozenset({"allocatable", "optional", "pointer", "volatile"})
+"""The attributes of variables that may not exist or that others may change."""
+
 
 # ---------------------------------------------------------------------------- assignments
 
 
-def hoist_assignments(code: Routine, only: Line | None = None) -> Routine:
+def hoist_assignments(
+    code: Routine, only: Line | None = None, *, is_used_outside: bool = True
+) -> Routine:
     """Return `code` with invariant assignments hoisted out of their loops, inner loops first.
 
-    With `only` that very assignment moves alone, out of one loop.
+    With `only` that very assignment moves alone, out of one loop. If `is_used_outside` is false, no
+    statement outside the loop names its target, so that it needs no condition if it cannot fail.
     """
-    return _with_hoisted(code, only)
+    return _with_hoisted(code, only, is_used_outside)
 
 
 @kept_lately
-def _with_hoisted(code: Routine, only: Line | None) -> Routine:
+def _with_hoisted(code: Routine, only: Line | None, is_used_outside: bool) -> Routine:
     if only is not None and not _may_be_invariant(only, code.body):
         return code
-    return replace(code, body=rewritten(code.body, lambda line: _hoisted(line, code, only)))
+
+    def change(line: Line) -> Iterable[Line]:
+        return _hoisted(line, code, only, is_used_outside)
+
+    return replace(code, body=rewritten(code.body, change))
 
 
 def _may_be_invariant(line: Line, body: tuple[Line, ...]) -> bool:
@@ -111,7 +140,7 @@ def _assigned(loop: Do) -> Iterable[str]:
                 yield base.key
 
 
-def _hoisted(line: Line, code: Routine, only: Line | None) -> Iterable[Line]:
+def _hoisted(line: Line, code: Routine, only: Line | None, is_used_outside: bool) -> Iterable[Line]:
     if not isinstance(line, Do) or not (only is None or any(map(partial(is_, only), line.body))):
         return (line,)
     names = RoutineNames(code)
@@ -125,8 +154,50 @@ def _hoisted(line: Line, code: Routine, only: Line | None) -> Iterable[Line]:
     if not moving or runs is None:
         return (line,)
     staying = tuple(item for item in line.body if item not in moving)
-    before = moving if isinstance(runs, bool) else (If((Branch(runs, moving),)),)
+    is_free = not is_used_outside and all(_cannot_fail(item, code) for item in moving)
+    before = moving if isinstance(runs, bool) or is_free else (If((Branch(runs, moving),)),)
     return (*before, replace(line, body=staying))
+
+
+def _cannot_fail(line: Line, code: Routine) -> bool:
+    """Return whether an assignment gives a local integer a sum or product of integers."""
+    if not isinstance(line, Assign) or not isinstance(line.target, Name):
+        return False
+    key = line.target.key
+    declared = code.declared(key)
+    if declared is None or not _is_plain_integer(code.symbol(key)):
+        return False
+    if key in {*code.dummy_keys, key_of(code.result), code.key} or declared.value is not None:
+        return False
+    opaque = (item.names for item in code.declarations if isinstance(item, Opaque))
+    inside = frozenset[str]() if code.internal is None else code.internal.names
+    if key in inside.union(*opaque):
+        return False
+    return _is_harmless(line.value, code)
+
+
+def _is_harmless(expr: Expr, code: Routine) -> bool:
+    """Return whether an expression is a sum or product of integers and of bounds of arrays."""
+    match expr:
+        case Literal():
+            return spell(expr).isdigit()
+        case Name():
+            return _is_plain_integer(code.symbol(expr.key))
+        case Parenthesised(operand) | Unary(_, operand):
+            return _is_harmless(operand, code)
+        case Binary(op, left, right):
+            return op in _HARMLESS and _is_harmless(left, code) and _is_harmless(right, code)
+        case Index(items=(Name(key=key), *dimension)) if intrinsic_called(expr) in _BOUNDS:
+            symbol = code.symbol(key)
+            exists = symbol.is_data and symbol.rank and _ABSENT.isdisjoint(symbol.words)
+            return bool(exists) and all(isinstance(one, Literal) for one in dimension)
+    return False
+
+
+def _is_plain_integer(symbol: Symbol) -> bool:
+    """Return whether a symbol denotes an integer that exists wherever it is visible."""
+    is_integer = isinstance(symbol.type, ScalarType) and symbol.type.intrinsic is Intrinsic.INTEGER
+    return is_integer and symbol.is_data and not symbol.rank and _ABSENT.isdisjoint(symbol.words)
 
 
 def _is_invariant(line: Line, loop: Do, code: Routine) -> bool:

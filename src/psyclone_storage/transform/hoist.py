@@ -71,21 +71,23 @@ class MoveInvariantBounds(ChangesCode):
 class MoveOneAssignment(MoveInvariantAssignments):
     """Hoist one loop-invariant assignment, `line`, out of the loop around it.
 
-    It obeys the rules of `hoist`.
+    It obeys the rules of `hoist`. If `is_used_outside` is false, no statement outside the loop
+    names its target, so that an assignment that cannot fail needs no condition.
     """
 
     line: Line | None = field(default=None, repr=False)
+    is_used_outside: bool = True
 
     def check_code(self, code: Routine) -> Reasons:
         """Return all reasons against moving the assignment."""
-        if hoist_assignments(code, self.line) == code:
+        if self.transform_code(code) == code:
             message = f"'{first_words(self.line)}' cannot leave its loop." if self.line else ""
             return (Diagnostic("T067", message, place_of_line(self.line) if self.line else None),)
         return ()
 
     def transform_code(self, code: Routine) -> Routine:
         """Return the changed `code`."""
-        return hoist_assignments(code, self.line)
+        return hoist_assignments(code, self.line, is_used_outside=self.is_used_outside)
 
 
 @dataclass(frozen=True, slots=True)

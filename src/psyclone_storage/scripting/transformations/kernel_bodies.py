@@ -196,7 +196,9 @@ class Hoist(Transformation):
 
     def _on_file(self, request: NodeRequest) -> NamedStep:
         loop, line = request.assignment_in_loop()
-        return RewriteStatement(request.routine.key, loop, MoveOneAssignment("", line))
+        is_used = request.is_target_used_outside(loop, line)
+        step = MoveOneAssignment("", line, is_used_outside=is_used)
+        return RewriteStatement(request.routine.key, loop, step)
 
 
 class HoistLoopBounds(Transformation):

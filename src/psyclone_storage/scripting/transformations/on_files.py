@@ -20,6 +20,7 @@ from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, Thr
 from psyclone_storage.ir.expr import Element, Name
 from psyclone_storage.ir.facts import Fact, FactKind, Facts
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.scripting.errors import TransformationError, refusal
 from psyclone_storage.scripting.psyir.choices import WhereLoop
 from psyclone_storage.scripting.psyir.containers import Routine
@@ -203,6 +204,16 @@ class NodeRequest:
         if not isinstance(node, Assignment) or around is None or node.parent.parent is not around:
             raise refusal(f"'{self.name}' takes an assignment that is directly in a loop.")
         return around.line(), node.line()
+
+    def is_target_used_outside(self, loop: un.Line, line: un.Line) -> bool:
+        """Return whether a statement outside `loop` names the target of `line`, or may do so."""
+        if not isinstance(line, un.Assign) or not isinstance(line.target, Name):
+            return True
+        inside = set(map(id, walk_lines((loop,))))
+        return any(
+            id(one) not in inside and line.target.key in self.bench.names_of_line(one)
+            for one in walk_lines(self.bench.code(self.routine.key).body)
+        )
 
     def two_loops(self) -> tuple[un.Do, un.Do]:
         """Return two nodes, which have to be loops.
