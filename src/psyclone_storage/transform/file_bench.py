@@ -462,8 +462,8 @@ class FileBench(Bench[FileTree, NamedStep]):
             case RewriteStatement(routine, line, inner):
                 code = self.code(routine)
                 raise_if_any(self._reasons_against(code, line, inner))
-                after = inner.transform_code(replace(code, body=(line,)))
-                return key_of(routine), with_statement(code, line, after, self.names_of_line)
+                new = inner.transform_code(replace(code, body=(line,)))
+                return key_of(routine), with_statement(code, line, new, self.names_of_line)
             case InlineStatement(routine, line, call):
                 return key_of(routine), self._inlined(self.code(routine), line, call)
             case ChangesCode():
