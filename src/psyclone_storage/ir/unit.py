@@ -15,12 +15,7 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir.directive import Directive, KernelDirective, RegionOptions
 from psyclone_storage.ir.expr import Expr, Name
 from psyclone_storage.ir.kernel import ReductionOp
-from psyclone_storage.ir.keys import (
-    Attributed,
-    FromModule,
-    Named,
-    RenamedImport,
-)
+from psyclone_storage.ir.keys import Attributed, FromModule, Named, RenamedImport
 from psyclone_storage.ir.transfer import Held, Side
 from psyclone_storage.ir.types import DataType
 
