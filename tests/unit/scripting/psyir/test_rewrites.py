@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -358,30 +357,6 @@ def test_hoisting_keeps_the_value_of_a_loop_without_iterations(tmp_path: Path) -
     result = finished(tree)
     assert "if (1 <= mode - 1) then" in result
     assert output_of(result, tmp_path / "after", 1) == output_of(
-        HEAD + statements + TAIL, tmp_path / "before", 1
-    )
-
-
-def test_bounds_that_only_their_loops_read_are_hoisted_without_a_condition(
-    tmp_path: Path,
-) -> None:
-    """A condition would bring a value of one iteration of the outermost loop to the next."""
-    statements = (
-        "    do j = 1, m\n      do k = 1, mode - 1\n        do i = 1, n - 1\n"
-        "          a(i, j) = a(i, j) + 2\n        end do\n      end do\n    end do\n    k = 3\n"
-    )
-    tree = tree_of(statements)
-    for loop in tree.walk(Loop)[1:]:
-        TRANSFORMATIONS["HoistLoopBoundExprTrans"]().apply(loop)
-    for loop in reversed(tree.walk(Loop)[1:]):
-        for statement in list(loop.loop_body):
-            with suppress(TransformationError):
-                TRANSFORMATIONS["HoistTrans"]().apply(statement)
-    TRANSFORMATIONS["OMPParallelLoopTrans"]().apply(tree.walk(Loop)[0])
-    result = finished(tree)
-    assert "loop_stop_1 = n - 1\n" in result
-    assert "if (" not in result
-    assert output_of(result, tmp_path / "after", 2) == output_of(
         HEAD + statements + TAIL, tmp_path / "before", 1
     )
 

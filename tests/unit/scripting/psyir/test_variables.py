@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,26 @@ def test_an_expression_stays(name: str) -> None:
     with pytest.raises(TransformationError):
         TRANSFORMATIONS["DataNodeToTempTrans"]().apply(nodes[-1])
     assert finished(tree) == HEAD + statements + TAIL
+
+
+def test_bounds_that_only_their_loops_read_are_hoisted_without_a_condition(
+    tmp_path: Path,
+) -> None:
+    """A condition would bring a value of one iteration of the outermost loop to the next."""
+    statements = (
+        "    do j = 1, m\n      do k = 1, mode - 1\n        do i = 1, n - 1\n"
+        "          a(i, j) = a(i, j) + 2\n        end do\n      end do\n    end do\n    k = 3\n"
+    )
+    text = HEAD + statements + TAIL
+    tree = tree_on_bench(text)
+    for loop in tree.walk(Loop)[1:]:
+        TRANSFORMATIONS["HoistLoopBoundExprTrans"]().apply(loop)
+    for loop in reversed(tree.walk(Loop)[1:]):
+        for statement in list(loop.loop_body):
+            with suppress(TransformationError):
+                TRANSFORMATIONS["HoistTrans"]().apply(statement)
+    TRANSFORMATIONS["OMPParallelLoopTrans"]().apply(tree.walk(Loop)[0])
+    result = finished(tree)
+    assert "loop_stop_1 = n - 1\n" in result
+    assert "if (" not in result
+    assert output_of(result, tmp_path / "after", 2) == output_of(text, tmp_path / "before", 1)
