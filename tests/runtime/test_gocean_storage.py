@@ -64,6 +64,15 @@ JOINT = {
     for flags, flag in (("with flags", "true"), ("without flags", "false"))
     for at, together in (("", "true"), (", overlapped", "overlapped"))
 }
+EACH_TWO_MEET = (
+    "on the host, with flags, overlapped",
+    "on the host, without flags",
+    "on the device, with flags",
+    "on the device, without flags, overlapped",
+    "in storages, with flags",
+    "in storages, without flags, overlapped",
+)
+"""The joint exchanges that any run tries: each two of place, flags and overlap; `--matrix` all."""
 NOT_KNOWN = {"drop any_type_of_point/invoke_0_copy_any/hold(new)/1"}
 """Values that are brought and overwritten, of a field that may lie on any type of point."""
 Parts = tuple[Path, Path]
@@ -126,7 +135,10 @@ def test_the_answers_are_those_of_plain_layers(
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("way", JOINT)
+@pytest.mark.parametrize(
+    "way",
+    [pytest.param(way, marks=() if way in EACH_TWO_MEET else pytest.mark.matrix) for way in JOINT],
+)
 def test_they_are_so_in_joint_exchanges(answers: Reader, way: str, ranks: int) -> None:
     """A clean field, which a joint exchange skips, keeps the values that only a device has."""
     assert differing(answers(PLAIN, False, ranks), answers(JOINT[way], True, ranks)) == []

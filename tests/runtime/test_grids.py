@@ -22,6 +22,8 @@ from runtime.programs import FLAGS, command
 PROGRAMS = Path(__file__).parent / "grids"
 SOURCE = Path(__file__).parents[2] / "src"
 RANKS = (1, 2, 3, 4, 6)
+RANKS_OF_TARGETS = {"c": RANKS, "numpy": (3, 6), "cuda": (1, 4)}
+"""The numbers of ranks that any run tries with a target; `--matrix` tries all."""
 MPIRUN = ("mpirun", "--oversubscribe", "--bind-to", "none", "-n")
 
 pytestmark = [pytest.mark.mpi]
@@ -47,8 +49,14 @@ def test_exchanges_fill_halos_and_sums_do_not_depend_on_ranks(
     assert {told for _, told in found} == {" ".join(float(one).hex() for one in answers)}
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("target", ["c", "numpy", "cuda"])
+@pytest.mark.parametrize(
+    ("target", "ranks"),
+    [
+        pytest.param(target, ranks, marks=() if ranks in chosen else pytest.mark.matrix)
+        for target, chosen in RANKS_OF_TARGETS.items()
+        for ranks in RANKS
+    ],
+)
 def test_boundaries_behave_as_their_names_say(target: str, ranks: int, tmp_path: Path) -> None:
     pytest.importorskip("mpi4py")
     paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
