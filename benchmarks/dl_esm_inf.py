@@ -119,8 +119,8 @@ def build_library(sources: Path, folder: Path) -> None:
     """Compile dl_esm_inf, by its own makefile, for many ranks."""
     folder.mkdir()
     command(folder, "make", "-s", "-f", sources / "Makefile", "MPI=yes")
-    # Kernels have variables of this kind, and fields have no flags. Not all sources are offered: one module of the model has
-    # the name of one of them.
+    # Kernels have variables of this kind, and fields have no flags. Not all sources are offered: a
+    # module of the model has the name of one of them.
     (folder / "kinds").mkdir()
     for name in ("kind_params_mod.f90", "field_mod.f90"):
         shutil.copy(sources / name, folder / "kinds")
