@@ -433,6 +433,11 @@ def _expr(
             f"{value!r} has other bits than integers of kernels, with which Python would go "
             f"on to compute: '{kernel.name}' takes 32 bits and a sign, so give it 'int(...)' of it."
         )
+    if kernel.points is not None and not _is_double(getattr(value, "dtype", None)):
+        raise TypeError(
+            f"{value!r} is a real of another size than those of kernels, with which Python would "
+            f"go on to compute: '{kernel.name}' takes 64 bits, so give it 'float(...)' of it."
+        )
     return names.of_number(value, position, written, own)
 
 
@@ -482,7 +487,12 @@ def _is_usual(dtype: Any) -> bool:
     return dtype is None or (getattr(dtype, "kind", "") == "i" and dtype.itemsize >= _INTEGER_BYTES)
 
 
-_INTEGER_BYTES = 4
+_INTEGER_BYTES, _REAL_BYTES = 4, 8
+
+
+def _is_double(dtype: Any) -> bool:
+    """Return whether a number is no real of NumPy, or one of 64 bits."""
+    return getattr(dtype, "kind", "") != "f" or dtype.itemsize == _REAL_BYTES
 
 
 def _said(value: Any) -> str:
