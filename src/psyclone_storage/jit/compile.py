@@ -423,6 +423,17 @@ def _expr(
             raise TypeError(f"The kernel '{kernel.name}' takes True or False, not {value!r}.")
         message = f"The kernel '{kernel.name}' takes a number, not {_said(value)}."
         raise TypeError(message)
+    _check_number(value, passed, at)
+    return names.of_number(value, position, written, own)
+
+
+def _check_number(value: Any, passed: _Parameters, at: int) -> None:
+    """Check that argument `at` has a type of numbers for which Python computes the same.
+
+    Raises:
+        TypeError: it has another type.
+    """
+    kernel = passed.kernel
     if passed.integers and passed.integers[at] and not isinstance(value, Integral):
         raise TypeError(
             f"The kernel '{kernel.name}' takes an integer, not {value!r}, as its argument "
@@ -438,7 +449,6 @@ def _expr(
             f"{value!r} is a real of another size than those of kernels, with which Python would "
             f"go on to compute: '{kernel.name}' takes 64 bits, so give it 'float(...)' of it."
         )
-    return names.of_number(value, position, written, own)
 
 
 def _type_of(value: Any, usual: DataType | None) -> DataType | None:
