@@ -439,7 +439,9 @@ class ModuleContext:
     several procedures. With `bounds_checks`, generated code checks each array index. `is_hidden`
     returns whether a name is inaccessible to other modules or unknown; `imported` returns the
     symbol that imports give a name. Both are None unless the generated code is Fortran. `inlined`
-    caches procedures with inlined calls by the identity of the original.
+    caches procedures with inlined calls by the identity of the original. `threaded_call` returns
+    the first call of procedures of the module, by their names, in a routine of another file that
+    has directives, also through other procedures.
     """
 
     symbol: Lookup
@@ -448,6 +450,7 @@ class ModuleContext:
     is_hidden: Callable[[str, str], bool] | None = None
     imported: Callable[[Iterable[Use], str], Symbol | None] | None = None
     inlined: dict[int, tuple[Routine, InlinedCode]] = field(default_factory=dict, compare=False)
+    threaded_call: Callable[[str, Iterable[str]], Span | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

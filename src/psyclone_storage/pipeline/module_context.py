@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.base.source import SourceText
+from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.routine import Callee, InlinedCode, ModuleContext, Routine
 from psyclone_storage.ir.unit import Use
@@ -41,6 +41,7 @@ class ModuleContexts:
             is_hidden=self._is_hidden,
             imported=self._imported,
             inlined=self._inlined,
+            threaded_call=partial(self._threaded_call, source),
         )
 
     def _around(self, source: SourceText) -> ModuleContext:
@@ -62,6 +63,12 @@ class ModuleContexts:
 
     def _procedures(self, source: SourceText, module: str, name: str) -> tuple[Callee, ...]:
         return self._around(source).procedures(module, name)
+
+    def _threaded_call(self, source: SourceText, module: str, names: Iterable[str]) -> Span | None:
+        from psyclone_storage.pipeline.callers import ThreadedCalls  # noqa: PLC0415
+
+        found = {(module.lower(), name) for name in names}
+        return ThreadedCalls(self.finder, source, found).first()
 
     def _imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
         return self.finder.imported(uses, name)
