@@ -14,13 +14,7 @@ from typing import ClassVar
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.keys import (
-    Attributed,
-    FromModule,
-    Named,
-    OfKind,
-    key_of,
-)
+from psyclone_storage.ir.keys import Attributed, FromModule, Named, OfKind, key_of
 from psyclone_storage.ir.operators import (
     FORTRAN,
     AnyOperator,

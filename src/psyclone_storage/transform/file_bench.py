@@ -80,6 +80,12 @@ from psyclone_storage.ir.routine import (
 )
 from psyclone_storage.passes.inline.kernels import inline_statement, routines_calling
 from psyclone_storage.transform.file_blocks import AddDirective, uid_of, with_block
+from psyclone_storage.transform.file_copies import (
+    CopyProcedure,
+    check_in_module,
+    with_copies,
+    with_copy,
+)
 from psyclone_storage.transform.file_statements import with_rewritten, with_statement
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
 from psyclone_storage.transform.kernel.routine import check_still_for_device
@@ -382,7 +388,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         def change(unit: Routine) -> Routine:
             key = self._keys.get(unit.extent.start) if unit.extent is not None else None
             code = None if key is None else after.get(key)
-            return unit if code is None else _with_code(unit, code)
+            return with_copies(unit) if code is None else _with_code(unit, code)
 
         return self._file, self._file.changed(change)
 
@@ -482,6 +488,11 @@ class FileBench(Bench[FileTree, NamedStep]):
                 )
             case InlineStatement(routine, line, call):
                 return key_of(routine), self._inlined(self.code(routine), line, call)
+            case CopyProcedure(routine):
+                known = (one for code in self._tree.values() for one in code.copies)
+                code = self.code(routine)
+                check_in_module(code, self._file.every_unit(), step)
+                return key_of(routine), with_copy(code, step, self._around, self.names, known)
             case ChangesCode():
                 code = self.code(step.call)
                 reasons = (*check_loop_directives(code), *step.check_code(code))
@@ -560,7 +571,7 @@ def _with_code(unit: Routine, code: Routine) -> Routine:
     )
     same = (_unchanged(item, present) for item in unit.specification)
     items = (*uses, *(one for one in same if one is not None), *changed, *new, *marks)
-    return replace(unit, body=code.body, specification=items)
+    return replace(unit, body=code.body, specification=items, copies=code.copies)
 
 
 def _unchanged(

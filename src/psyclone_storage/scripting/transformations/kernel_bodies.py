@@ -12,7 +12,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.passes.inline.kernels import routines_calling
 from psyclone_storage.scripting.errors import TransformationError, refusal
-from psyclone_storage.scripting.psyir.calls import Call, IntrinsicCall
+from psyclone_storage.scripting.psyir.calls import IntrinsicCall
 from psyclone_storage.scripting.psyir.data import DataNode
 from psyclone_storage.scripting.transformations.base import (
     ForFiles,
@@ -183,11 +183,7 @@ class Inline(Transformation):
         return InlineCall(nodes[0].uid)
 
     def _on_file(self, request: NodeRequest) -> NamedStep:
-        node = request.nodes[0]
-        if not isinstance(node, Call) or isinstance(node, IntrinsicCall):
-            raise refusal(f"'{self.name}' takes a call of a procedure.")
-        function = None if node.is_statement else node.frozen()
-        return InlineStatement(request.routine.key, request.statement(), function)
+        return InlineStatement(request.routine.key, *request.called())
 
 
 class Hoist(Transformation):
