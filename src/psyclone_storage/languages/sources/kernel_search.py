@@ -111,13 +111,17 @@ class SourceIndex:
         """Return the files that define each module, of all files."""
         if not self._defining:
             self._defining[""] = []
-            paths = (path for files in (self.files, self.beside) for one in files.values()
-                     for path in map(Path, one))  # fmt: skip
-            for path in dict.fromkeys(paths):
+            for path in self.paths:
                 with suppress(OSError):
                     for name in defined_modules_in(path.read_bytes()):
                         self._defining.setdefault(name, []).append(path)
         return self._defining
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All files."""
+        every = (one for files in (self.files, self.beside) for one in files.values())
+        return tuple(dict.fromkeys(path for one in every for path in map(Path, one)))
 
     @property
     def names(self) -> frozenset[str]:
