@@ -114,7 +114,7 @@ def main() -> int:
         for path in found[:: options.every]:
             _check(path, options, tally)
             if options.provable:
-                _share_each(_source(path, options), ModuleFinder(index), tally)
+                share_each(_source(path, options), ModuleFinder(index), tally)
     _report(tally)
     return 1 if tally.problems else 0
 
@@ -324,7 +324,7 @@ def difference(tree: SourceFile, changed: SourceFile, text: str) -> tuple[str, .
 # ---------------------------------------------------------------------------- provable loops
 
 
-def _share_each(source: SourceText, finder: ModuleFinder, tally: Tally) -> None:
+def share_each(source: SourceText, finder: ModuleFinder, tally: Tally) -> None:
     """Share each provable loop of a file alone, and note what else has changed."""
     options = RegionOptions(sums=True)
     try:
