@@ -71,7 +71,7 @@ _NEW = Call(Name("exchanged"))
 _TEXT = "call exchanged()"
 _BEGIN, _END = "omp critical (around_{})", "omp end critical (around_{})"
 _INSERTED = re.compile(r"[ \t]*!\$omp (?:end )?critical \(around_\d+\)\r?")
-_PARALLEL_DO = re.compile(r"[ \t]*[!c]\$omp ?(?:(?:end )?parallel do\b|&? ?\w+\().*", re.DOTALL)
+_PARALLEL_DO = re.compile(r"[ \t]*[!c]\$omp\b.*", re.DOTALL | re.IGNORECASE)
 _COUNTED = re.compile(r"(?:\w+\s*:\s*)?do\s*(?:\d+\s*,?\s*)?[a-z]\w*\s*=", re.IGNORECASE)
 _JOINTS = re.compile(r"[\s;&]+")
 _NO_MODULES = ModuleFinder(index_directories(()))

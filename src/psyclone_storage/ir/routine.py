@@ -465,7 +465,7 @@ class ModuleContext:
     caches procedures with inlined calls by the identity of the original. `threaded_call` returns
     the first call of procedures of the module, by their names, in a routine of another file that
     has directives, also through other procedures. `copied` returns the copy of a procedure, by its
-    module and name, for another module, or the reason why there is none.
+    module and name, for another module, or the reason against a copy.
     """
 
     symbol: Lookup

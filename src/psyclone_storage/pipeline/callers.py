@@ -42,7 +42,7 @@ class ThreadedCalls:
     _linked: dict[Path, tuple[tuple[Routine, str], ...]] = field(default_factory=dict)
 
     def first(self) -> Span | None:
-        """Return the first call in a routine with directives, None if there is none."""
+        """Return the first call in a routine with directives, or None."""
         texts = dict(self._others())
         if not any(map(_DIRECTIVE.search, texts.values())):
             return None

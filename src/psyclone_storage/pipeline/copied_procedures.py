@@ -52,7 +52,7 @@ class _Original:
 def copied_procedure(
     finder: ModuleFinder, into: SourceText, home: str, module: str, name: str
 ) -> ProcedureCopy | str:
-    """Return the copy of a procedure for the module `home` in a file, or why there is none."""
+    """Return the copy of a procedure for the module `home` in a file, or a reason against it."""
     try:
         original = _found(finder, into, module, name)
         _check_self_contained(original)

@@ -10,6 +10,7 @@ from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Symbol
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.routine import (
     Callee,
     InlinedCode,
@@ -74,7 +75,7 @@ class ModuleContexts:
     def _threaded_call(self, source: SourceText, module: str, names: Iterable[str]) -> Span | None:
         from psyclone_storage.pipeline.callers import ThreadedCalls  # noqa: PLC0415
 
-        found = {(module.lower(), name) for name in names}
+        found = {(key_of(module), name) for name in names}
         return ThreadedCalls(self.finder, source, found).first()
 
     def _copied(self, source: SourceText, *names: str) -> ProcedureCopy | str:

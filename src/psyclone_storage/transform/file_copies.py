@@ -14,7 +14,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import everywhere, expressions_of, place_of_line, with_parts
 from psyclone_storage.ir.routine import Between, ModuleContext, Routine
-from psyclone_storage.transform.file_statements import exchanged
+from psyclone_storage.transform.file_statements import replaced_line
 
 _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
 
@@ -71,7 +71,7 @@ def with_copy(
         new: tuple[un.Line, ...] = (replace(line, procedure=Name(name)),)
     else:
         new = everywhere((line,), renamed)
-    body = exchanged(code.body, line, new)
+    body = replaced_line(code.body, line, new)
     return replace(code, body=body, copies=tuple(dict.fromkeys((*code.copies, copy))))
 
 
