@@ -37,13 +37,19 @@ def finished(tree: FileContainer) -> str:
     return emit_changed(*tree.bench.changed_file())
 
 
-def output_of(text: str, folder: Path, threads: int, flags: tuple[str, ...] = ("-fopenmp",)) -> str:
+def output_of(
+    text: str,
+    folder: Path,
+    threads: int = 1,
+    flags: tuple[str, ...] = ("-fopenmp",),
+    main: str = MAIN,
+) -> str:
     """Return what the program prints with a number of threads."""
     compiler = shutil.which("gfortran")
     if compiler is None:
         pytest.skip("no gfortran")
     folder.mkdir(exist_ok=True)
-    (folder / "all.f90").write_text(text + MAIN, encoding="utf-8")
+    (folder / "all.f90").write_text(text + main, encoding="utf-8")
     command = [compiler, *flags, "-O1", "all.f90", "-o", "run"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     environment = {"OMP_NUM_THREADS": str(threads), "PATH": "/usr/bin:/bin"}

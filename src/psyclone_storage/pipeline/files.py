@@ -159,13 +159,13 @@ class FileTransformer:
                 was requested is not complete.
         """
         file = self._read(path)
-        compare = self._request.compare
-        compared = () if compare is None else tuple(compare(file))
-        file = link_file(file, self._finder)
+        compared = tuple(self._compared(file))
+        finder = self._finder.within(file.source)
+        file = link_file(file, finder)
         stripped = _without_directives(file, frozenset(self._request.stripped))
         known = facts_of_metadata(file, self._settings)
         facts = (*self._facts(), *self._promised(file), *known)
-        bench = FileBench(stripped, facts, ModuleContexts(self._finder).of(file.source))
+        bench = FileBench(stripped, facts, ModuleContexts(finder).of(file.source))
         bench.derive()
         record = self._run_recipe(bench)
         apply_file_steps(bench, self._steps)
@@ -175,10 +175,15 @@ class FileTransformer:
             raise CompileError(Diagnostic("T096", message, file=str(path)))
         text = emit_changed(file, bench.changed_file()[1])
         loops = tuple(loop_reports(bench)) if self._request.explained else ()
-        script = () if self._request.script is None else (self._request.script,)
         left_out = (replace(one, severity=Severity.WARNING) for one in bench.left_out)
-        used = (*self._inputs.used(path), *script)
+        script = self._request.script
+        used = (*self._inputs.used(path), *(() if script is None else (script,)))
         return TransformedFile(text, used, loops, (*compared, *dict.fromkeys(left_out)), record)
+
+    def _compared(self, file: SourceFile) -> Iterable[Diagnostic]:
+        """Return the warnings about the tree of a file, if they were requested."""
+        compare = self._request.compare
+        return () if compare is None else compare(file)
 
     def _run_recipe(self, bench: FileBench) -> ScriptRecord | None:
         """Run the recipe if there is one; return its record if its effects can be cached."""

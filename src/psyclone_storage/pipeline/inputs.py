@@ -84,7 +84,11 @@ class Inputs:
 
     def modules(self, file: Path) -> tuple[str, ...]:
         """Return the module names that the translation of `file` may look up."""
-        waiting = set(self.index.names).intersection(_words(self.index.texts.read(file).text))
+        source = self.index.texts.read(file)
+        texts = [one.text for one in (source, *self._texts_included(source, set()))]
+        words = set[str]().union(*map(_words, texts))
+        used = set[str]().union(*map(_names_behind_use, texts))
+        waiting = self.index.known(words, used - _NATURES)
         known: set[str] = set()
         while waiting:
             known |= waiting
@@ -135,7 +139,8 @@ class Inputs:
 
     def _files(self, name: str) -> tuple[Path, ...]:
         """Return the files in directory trees and include folders that may define a module."""
-        return (*self.index.candidates(name), *map(Path, self.index.beside.get(name, ())))
+        named = (*self.index.candidates(name), *map(Path, self.index.beside.get(name, ())))
+        return tuple(dict.fromkeys((*named, *self.index.module_candidates(name))))
 
     def _digest(self, path: Path) -> str:
         if path not in self._digests:
@@ -149,19 +154,23 @@ class Inputs:
             names = (_words if is_python else _names_behind_use)(source.text)
             for inner in self._texts_included(source, set()):
                 names |= _names_behind_use(inner.text)
-            self._used[path] = frozenset(names.intersection(self.index.names))
+            self._used[path] = frozenset(self.index.known(names, names - _NATURES))
         return self._used[path]
 
 
-def find_inputs(settings: Settings, request: CompileRequest) -> Inputs:
+def find_inputs(settings: Settings, request: CompileRequest, *, by_content: bool = False) -> Inputs:
     """Return the files on which compilations of `request` may depend.
+
+    With `by_content`, modules are also found in files with other names.
 
     Raises:
         CompileError: a directory is missing.
     """
     asked = (request.script, request.steps, request.profile, settings.thread_safe_procedures)
     return Inputs(
-        index_directories(request.directories, request.includes, suffixes_of(request)),
+        index_directories(
+            request.directories, request.includes, suffixes_of(request), by_content=by_content
+        ),
         request.includes,
         request.beside,
         any(asked),

@@ -409,6 +409,8 @@ class FileBench(Bench[FileTree, NamedStep]):
             planned = plan_new(code, self._new[0], self.flow(key), context)
             self._statements[id(planned.code)] = (planned.code, self._base(old))
         else:
+            if reasons := self._changed_elsewhere(key, code):
+                return self._tree, reasons
             changed = linked(addressed(code), former=self.code(key), names=self.names_of_line)
             planned = self.planned(changed)
         reasons = planned.reasons or check_still_for_device(planned.code, self.code(key))
@@ -424,6 +426,19 @@ class FileBench(Bench[FileTree, NamedStep]):
     def note(self, entry: JournalEntry[FileTree, NamedStep]) -> None:
         """Record a requested step."""
         self.journal.append(entry)
+
+    def _changed_elsewhere(self, routine: str, code: Routine) -> Reasons:
+        """Return the reasons against changed declarations that are in included files."""
+        present = {item.key: item for item in code.declarations if isinstance(item, un.Declare)}
+        return tuple(
+            Diagnostic("T060", f"'{one.name}' is declared in an included file.", item.place)
+            for item in self._routines[routine].specification
+            if isinstance(item, DeclarationStatement)
+            and item.place is not None
+            and item.place.source is not self._file.source
+            for one in item.declares
+            if present.get(one.key) != one
+        )
 
     def _changed(self, step: NamedStep) -> tuple[str, Routine]:
         """Return the routine that a step changes, and how."""

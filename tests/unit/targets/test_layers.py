@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.gocean import (
     GO_CT,
+    GO_I_SCALAR,
     GO_INTERNAL_PTS,
     GO_LAYERS,
     GO_OFFSET_ANY,
@@ -167,3 +169,95 @@ def test_wrong_elements_are_refused() -> None:
         "'k + 1' is out of range: it reaches the length.",
         "'0.5' is not an integer, as an index must be.",
     ]
+
+
+@pytest.fixture(autouse=True)
+def usual_options() -> Iterator[None]:
+    """Restore the options of invokes."""
+    yield
+    configure()
+
+
+def layered(target: str = "c", **counts: int) -> list[Field]:
+    """Return fields on one grid for a target, with a number of layers each."""
+    configure(target=target)
+    grid = Grid(POINTS, device="gpu" if target == "cuda" else None)
+    return [Field(grid, label=name, layers=count) for name, count in counts.items()]
+
+
+@pytest.mark.parametrize("target", ["c", "numpy", "cuda"])
+def test_a_field_with_too_few_layers_is_refused(target: str) -> None:
+    use_device(DeviceKind.EMULATED)
+    new, old = layered(target, new=6, old=5)
+    depth = Field(new.grid)
+    message = r"'old' has too few layers: 5\. What is called accesses 6 there, because the field"
+    with pytest.raises(ValueError, match=message):
+        invoke(spread(new, old, depth, 0.3))
+    invoke(spread(old, new, depth, 0.3))
+    values, factor, mixing = layered(target, values=6, factor=6, mixing=6)
+    with pytest.raises(
+        ValueError, match=r"'mixing' has too few layers: 6\. What is called accesses 7"
+    ):
+        invoke(solve(values, factor, mixing))
+
+
+def test_layers_of_loops_without_iterations_are_not_needed() -> None:
+    invoke(solve(*layered(values=1, factor=1, mixing=2)))
+    with pytest.raises(
+        ValueError, match=r"'mixing' has too few layers: 1\. What is called accesses 2"
+    ):
+        invoke(solve(*layered(values=1, factor=1, mixing=1)))
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def careful(
+    new: field[GO_READWRITE, GO_CT, GO_LAYERS],
+    old: field[GO_READ, GO_CT, GO_LAYERS],
+    mask: field[GO_READ, GO_CT],
+    top: scalar[GO_READ, GO_I_SCALAR],
+):
+    for k in layers():
+        new[0, 0, k] = old[0, 0, k] if k < len(layers(old)) else 0.0
+        if k < len(layers(old)) and old[0, 0, k] > 0.0:
+            new[0, 0, k] += 1.0
+        if mask[0, 0] < 0.0:
+            break
+    if top > 3:
+        new[0, 0, 3] = old[0, 0, 3]
+    for k in range(100):
+        if old[0, 0, k] >= mask[0, 0]:
+            break
+
+
+def test_layers_under_conditions_are_not_needed() -> None:
+    new, old = layered(new=4, old=2)
+    invoke(careful(new, old, Field(new.grid), 2))
+    np.testing.assert_array_equal(new.values[0, 0], [0.0, 0.0, 0.0, 0.0])
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def masked(
+    new: field[GO_READWRITE, GO_CT, GO_LAYERS],
+    old: field[GO_READ, GO_CT, GO_LAYERS],
+    mask: field[GO_READ, GO_CT],
+):
+    for k in range(len(layers(old)) - 1, 0, -2):
+        new[0, 0, 0] += old[0, 0, k]
+    if mask[0, 0] > 0.0:
+        for k in range(len(layers(old)) - 1, 0, -1):
+            new[0, 0, k + 2] += old[0, 0, k]
+
+
+def test_needs_of_kernels_in_one_invoke_add_up() -> None:
+    new, old, more, last = layered(new=4, old=2, more=4, last=3)
+    mask = Field(new.grid)
+    with pytest.raises(
+        ValueError, match=r"'new' has too few layers: 4. .* accesses 5 .*because the field 'last'"
+    ):
+        invoke(masked(new, old, mask), masked(new, last, mask), masked(last, old, mask))
+    with pytest.raises(
+        ValueError, match=r"'new' has too few layers: 4. .* 6 .*because the field 'more'"
+    ):
+        invoke(masked(new, more, mask))
+    new, old = layered(new=1, old=1)
+    invoke(masked(new, old, Field(new.grid)))

@@ -31,6 +31,7 @@ from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 Answer = TypeVar("Answer")
 _SHARED = frozenset({"pointer", "target"})
 _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
+_INCLUDED = regex(r"\s*(?:#\s*)?include\s*['\"<]", re.IGNORECASE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
 _THREADPRIVATE = regex(r"!\$omp\s+threadprivate\s*\((?P<names>[^)]*)\)", re.IGNORECASE)
 _ANY_COMPONENT = "*"
@@ -153,9 +154,9 @@ class RoutineNames:
         for line in walk_lines(self.code.body):
             if isinstance(line, un.Opaque) and _first_word(line) in ("data", "entry"):
                 here.append(line.names)
-            elif isinstance(line, un.Include):
+            elif isinstance(line, un.Include) or _includes(line):
                 here.append(hidden)
-        if any(_first_word(item) == "include" for item in _opaque(self.code.declarations)):
+        if any(map(_includes, self.code.declarations)):
             here.append(hidden)
         return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
 
@@ -522,6 +523,11 @@ def _listed(text: str) -> list[str]:
 
 def _opaque(items: tuple[Specified, ...]) -> Iterator[un.Opaque]:
     return (item for item in items if isinstance(item, un.Opaque))
+
+
+def _includes(item: object) -> bool:
+    """Return whether an item includes a file that was not read."""
+    return isinstance(item, un.Opaque) and _INCLUDED.match(item.text) is not None
 
 
 def _first_word(item: un.Opaque) -> str:

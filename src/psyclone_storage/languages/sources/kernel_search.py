@@ -2,19 +2,26 @@
 
 The file of a module has the module's name, ignoring case. Two files with the same name are an error
 only if that module is requested. Hidden directories and links to directories are not searched.
+
+For files without an API, modules are also found in files with other names. All files are searched
+for them when such a module is first needed. If several files with different contents define the
+module, it is not found.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.languages.sources.files import SourceFiles
+from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
+from psyclone_storage.languages.sources.files import ENCODING, ERRORS, SourceFiles
+from psyclone_storage.languages.sources.module_names import defined_modules_in
 
 # Algorithm files come last: they are taken only where no other file has the name.
 _LAST = ".x90"
@@ -34,6 +41,8 @@ class SourceIndex:
 
     - `unreadable`: folders that could not be read, with the reason.
 
+    - `by_content`: find modules in files with other names.
+
     - `used`: files that were read.
 
     Paths are stored as text, because only a few of thousands are needed. Results are cached, so
@@ -46,9 +55,11 @@ class SourceIndex:
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     suffixes: tuple[str, ...] = SUFFIXES
     unreadable: Mapping[str, str] = field(default_factory=dict)
+    by_content: bool = False
     used: dict[Path, None] = field(default_factory=dict, compare=False, repr=False)
     texts: SourceFiles = field(default_factory=SourceFiles, compare=False, repr=False)
     _answers: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _defining: dict[str, list[Path]] = field(default_factory=dict, compare=False, repr=False)
 
     def candidates(self, module: str) -> tuple[Path, ...]:
         """Return the files that may define `module`; `.x90` files only if there are no others.
@@ -66,10 +77,47 @@ class SourceIndex:
     def module_candidates(self, module: str) -> tuple[Path, ...]:
         """Return the files that may define a module, searching include folders last.
 
-        Only the first include folder with such a file is used.
+        Only the first include folder with such a file is used. If no file with the name of the
+        module defines it, the only other file that does is returned, too.
         """
-        found = self.candidates(module)
-        return found or tuple(map(Path, self.beside.get(module.lower(), ())[:1]))
+        name = module.lower()
+        found = self.candidates(name) or tuple(map(Path, self.beside.get(name, ())[:1]))
+        if not self.by_content or any(name in self._defined(path) for path in found):
+            return found
+        others = self._all_defining().get(name, ())
+        texts = {self.texts.read(path).text for path in others}
+        return (*found, *others[:1]) if len(texts) == 1 else found
+
+    def known(self, words: set[str], used: set[str]) -> set[str]:
+        """Return those of `words` that may be modules in the files.
+
+        The contents of all files are searched only if one of `used` has no file with its name.
+        """
+        names = self.names
+        found = words.intersection(names)
+        if self.by_content and not used.difference(INTRINSIC_MODULES) <= names:
+            found |= words.intersection(self._all_defining())
+        return found
+
+    def _defined(self, path: Path) -> frozenset[str]:
+        """Return the modules in the file at `path`, none if it cannot be read."""
+        try:
+            text = self.texts.read(path).text
+        except CompileError:
+            return frozenset()
+        return frozenset(defined_modules_in(text.encode(ENCODING, ERRORS)))
+
+    def _all_defining(self) -> Mapping[str, Sequence[Path]]:
+        """Return the files that define each module, of all files."""
+        if not self._defining:
+            self._defining[""] = []
+            paths = (path for files in (self.files, self.beside) for one in files.values()
+                     for path in map(Path, one))  # fmt: skip
+            for path in dict.fromkeys(paths):
+                with suppress(OSError):
+                    for name in defined_modules_in(path.read_bytes()):
+                        self._defining.setdefault(name, []).append(path)
+        return self._defining
 
     @property
     def names(self) -> frozenset[str]:
@@ -90,10 +138,13 @@ def index_directories(
     directories: tuple[Path, ...],
     folders: tuple[Path, ...] = (),
     suffixes: tuple[str, ...] = SUFFIXES,
+    *,
+    by_content: bool = False,
 ) -> SourceIndex:
     """Return the index of all source files in trees of `directories` and in `folders`.
 
-    File names must end in one of `suffixes`. A directory that cannot be read is treated as empty.
+    File names must end in one of `suffixes`. With `by_content`, modules are also found in files
+    with other names. A directory that cannot be read is treated as empty.
     The same index is used for all algorithms.
 
     Raises:
@@ -109,13 +160,13 @@ def index_directories(
             files.setdefault(stem, []).append(path)
     below = {stem: tuple(paths) for stem, paths in files.items()}
     beside = _files_in(folders, suffixes, unreadable)
-    return SourceIndex(directories, below, folders, beside, suffixes, unreadable)
+    return SourceIndex(directories, below, folders, beside, suffixes, unreadable, by_content)
 
 
 def index_with(index: SourceIndex, directory: Path) -> SourceIndex:
     """Return `index` with the files in another directory tree whose names are new."""
     more = index_directories((directory,), suffixes=index.suffixes)
-    return replace(index, files={**more.files, **index.files}, _answers={})
+    return replace(index, files={**more.files, **index.files}, _answers={}, _defining={})
 
 
 def _files_in(

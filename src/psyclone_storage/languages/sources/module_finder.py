@@ -1,8 +1,9 @@
 """Modules in directory trees, and the entities of the names that they export.
 
-A module is searched in the file with its name, in the directory trees and then in the include
-folders. It exports its declarations, the declarations in included files, and its imports. If a
-module or an included file is not found, names that it might export are unresolved.
+A module is searched in the file that uses it, in the file with its name, in the directory trees and
+then in the include folders. It exports its declarations, the declarations in included files, and
+its imports. If a module or an included file is not found, names that it might export are
+unresolved.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from psyclone_storage.ir.unit import Use
 from psyclone_storage.languages.fortran.parse.comments import is_preprocessed
 from psyclone_storage.languages.fortran.parse.module_symbols import read_module_symbols
 from psyclone_storage.languages.sources.kernel_search import SourceIndex
+from psyclone_storage.languages.sources.module_names import defined_modules
 
 INCLUDE = regex(
     r"^[ \t]*(?:#[ \t]*)?include[ \t]*(['\"])(?P<name>.*?)\1.*$", re.IGNORECASE | re.MULTILINE
@@ -31,10 +33,14 @@ INCLUDE = regex(
 
 @dataclass(slots=True)
 class ModuleFinder:
-    """Finder of module declarations, with cached results; modules in `ignored` are not read."""
+    """Finder of module declarations, with cached results.
+
+    Modules in `ignored` are not read. Those in the file `own` have priority.
+    """
 
     index: SourceIndex
     ignored: frozenset[str] = frozenset()
+    own: SourceText | None = None
     _read: dict[Path, tuple[ModuleSymbols, ...]] = field(default_factory=dict)
     _of_source: dict[SourceText, tuple[ModuleSymbols, ...]] = field(default_factory=dict)
     _texts: dict[SourceText, SourceText] = field(default_factory=dict)
@@ -44,10 +50,24 @@ class ModuleFinder:
         """Return a finder for the files of `index`, which shares the parsed files."""
         return replace(self, index=index, _found={}, _texts={})
 
+    def within(self, source: SourceText) -> ModuleFinder:
+        """Return a finder for a file, whose own modules have priority; it shares parsed files."""
+        if all(self._is_found_in(source, name) for name in defined_modules(source.text)):
+            return self
+        return replace(self, own=source, _found={}, _texts={})
+
+    def _is_found_in(self, source: SourceText, name: str) -> bool:
+        """Return whether a module is found in a file, without priority for the file."""
+        first = self.index.module_candidates(name)[:1]
+        return any(str(path) == source.name and self.index.read(path) is source for path in first)
+
     def module(self, name: str) -> ModuleSymbols | None:
         """Return the declarations of the module `name`, or None if it is not found."""
         if name.lower() in self.ignored:
             return None
+        own = None if self.own is None else self.of_source(self.own, name)
+        if own is not None:
+            return own
         for path in self.index.module_candidates(name):
             if path not in self._read:
                 self._read[path] = self._modules_of(self.index.read(path))
@@ -60,6 +80,8 @@ class ModuleFinder:
         """Return the file of the module `name`, or None if it is not found."""
         if self.module(name) is None:
             return None
+        if self.own is not None and self.of_source(self.own, name) is not None:
+            return self.own
         for path in self.index.module_candidates(name):
             if any(found.name.lower() == name.lower() for found in self._read[path]):
                 return self.index.read(path)
@@ -80,6 +102,13 @@ class ModuleFinder:
         return tuple(
             self._with_included(found, beside, frozenset()) for found in read_module_symbols(source)
         )
+
+    def with_declarations(
+        self, scope: ModuleSymbols, included: tuple[str, ...], source: SourceText
+    ) -> ModuleSymbols:
+        """Return a scope of a file with the declarations in some of the files that it includes."""
+        beside = Path(source.name).parent
+        return self._with_included(replace(scope, included=included), beside, frozenset())
 
     def _with_included(
         self, scope: ModuleSymbols, beside: Path, around: frozenset[Path]

@@ -6,7 +6,8 @@ written data are marked at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,6 +20,7 @@ from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.storage import bound
 
 Box = tuple[slice, slice]
+_BEFORE_SIGN = re.compile("(?=[+-])")
 
 
 @contextmanager
@@ -92,13 +94,19 @@ def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
 
     `meant` contains words for each of the first fields: `points=u`, or `field` for any points;
     `layers` if the field has layers; `type=float32` for values other than reals of 64 bits, which
-    are expected without this word;
-    `offset=ne`.
+    are expected without this word; `offset=ne`; `layers>=u+2/v>=3` if the field needs two
+    layers more than the field with the word `name=u`, provided that `v` has at least 3.
 
     Raises:
         TypeError: a field has values of another type.
         ValueError: a field or its grid does not match.
     """
+    named = {
+        word.removeprefix("name="): field
+        for field, words in zip(fields, meant, strict=False)
+        for word in words.split()
+        if word.startswith("name=")
+    }
     for field, words in zip(fields, meant, strict=False):
         if ("layers" in words.split()) is not (field.layers is not None):
             has, takes = ("no", "with") if field.layers is None else (field.layers, "without")
@@ -123,11 +131,36 @@ def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
                     f"{field.describe()} is on {field.points.name} points, but what is called "
                     f"takes one on {wanted.upper()} points there."
                 )
+            if what == "layers>":
+                _check_layers(field, wanted, named)
             if what == "offset" and field.grid.offset.value != wanted:
                 raise ValueError(
                     f"The grid of {field.describe()} has the offset {field.grid.offset}, but what "
                     f"is called is written for {Offset(wanted)}."
                 )
+
+
+def _check_layers(field: Field, wanted: str, named: Mapping[str, Field]) -> None:
+    """Check that a field has the layers that kernels access; `wanted` is described above.
+
+    Raises:
+        ValueError: it has fewer.
+    """
+    count, _, condition = wanted.partition("/")
+    given, _, enough = condition.partition(">=")
+    if condition and (named[given].layers or 0) < int(enough):
+        return
+    name, *more = _BEFORE_SIGN.split(count)
+    least, why = int(more[0] if more else name), "."
+    if more:
+        other = named[name]
+        least += other.layers or 0
+        why = f", because {other.describe()} has {other.layers}."
+    if (field.layers or 0) < least:
+        raise ValueError(
+            f"{field.describe()} has too few layers: {field.layers}. What is called accesses "
+            f"{least} there{why}"
+        )
 
 
 def points(columns: slice, rows: slice, shape: tuple[int, int]) -> Callable[[int, int], Box]:

@@ -6,7 +6,8 @@ of Python programs contain this information, so the runtime can compare; Fortran
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from math import inf
 
 from psyclone_storage.infrastructures.gocean import (
     F_POINTS,
@@ -25,6 +26,7 @@ from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.lowering.infrastructure import LoweringContext
+from psyclone_storage.targets.gocean_python.min_layers import layer_bounds
 
 _POINTS = {T_POINTS: "t", U_POINTS: "u", V_POINTS: "v", F_POINTS: "f"}
 _OFFSETS = {NORTH_EAST: "ne", SOUTH_WEST: "sw"}
@@ -36,6 +38,7 @@ def field_contracts(context: LoweringContext) -> Mapping[str, str]:
     All kernels of an invoke use the same index offset, or any. A field is checked against the
     points of each of its roles, because a field on all points suits several.
     """
+    layers, others = _least_layers(context)
     points: dict[str, set[str]] = {}
     forms: dict[str, str] = {}
     offsets: set[str] = set()
@@ -54,8 +57,46 @@ def field_contracts(context: LoweringContext) -> Mapping[str, str]:
         name: (" ".join(f"points={kind}" for kind in sorted(kinds)) or "field")
         + forms[name]
         + offset
+        + (f" name={name}" if name in others else "")
+        + "".join(f" layers>={least}" for least in layers.get(name, ()))
         for name, kinds in points.items()
     }
+
+
+def _least_layers(
+    context: LoweringContext,
+) -> tuple[Mapping[str, Iterable[str]], Collection[str]]:
+    """Return the numbers of layers that kernels need, by field, and the fields that they name.
+
+    A number is `5`, `u+2` or `u-1/u>=3`, where `u` is the number of layers of this field. A
+    condition follows the slash.
+    """
+    found: dict[str, dict[tuple[str, str], int]] = {}
+    named: set[str] = set()
+    for call in kernel_calls(context.schedule):
+        for bound in layer_bounds(call):
+            least, given = bound.least, bound.given
+            name = context.datum(call, bound.arg).name
+            other = "" if least.arg is None else context.datum(call, least.arg).name
+            if least.constant <= {"": 1, name: 0}.get(other, -inf):
+                continue
+            condition = ""
+            if given is not None and given.arg is not None:
+                needed = context.datum(call, given.arg).name
+                condition = f"/{needed}>={given.constant}"
+                named.add(needed)
+            named.add(other)
+            key = other, condition
+            own = found.setdefault(name, {})
+            own[key] = max(own.get(key, least.constant), least.constant)
+    words = {
+        name: [
+            f"{other}{constant:+}{condition}" if other else f"{constant}{condition}"
+            for (other, condition), constant in own.items()
+        ]
+        for name, own in found.items()
+    }
+    return words, named
 
 
 def form_of(datum: Datum) -> FieldForm:

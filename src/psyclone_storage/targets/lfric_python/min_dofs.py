@@ -8,16 +8,17 @@ orders.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from psyclone_storage.analysis.bodies.reached import names_of_conditions, reached_lines
 from psyclone_storage.ir.expr import Element, Expr, Name, integer_value, walk, whole
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.rewrite import blocks_of, expressions_of, names_in, substituted, walk_lines
+from psyclone_storage.ir.rewrite import expressions_of, names_in, substituted
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.schedule import KernelCall
-from psyclone_storage.ir.unit import Cycle, Do, Exit, If, Line, Return
+from psyclone_storage.ir.unit import Do, If
 
 _PLACES = {Role.DOFMAP: 0, Role.STENCIL_MAP: 0, Role.BASIS: 1, Role.DIFF_BASIS: 1}
 """Which index of an array about one space counts the dofs of a cell."""
@@ -26,7 +27,6 @@ _PLAIN = {Role.CELL, Role.NLAYERS, Role.FIELD, Role.DOFMAP, Role.STENCIL_MAP, Ro
 _COUNTS = {Role.NLAYERS, Role.NDF, Role.STENCIL_SIZE, Role.NPOINTS_XY, Role.NPOINTS_Z,
            Role.NPOINTS_XYZ, Role.QUADRATURE_NFACES, Role.QUADRATURE_NEDGES}  # fmt: skip
 """What is at least one: a loop up to it has a turn."""
-_LEAVING = (Return, Exit, Cycle)
 Needed = tuple[int, str, int]
 """The position of an argument, a side of it ('' of a field), and a number of dofs."""
 
@@ -48,70 +48,43 @@ def _elements(code: Routine, dummies: Mapping[str, Dummy]) -> Iterator[Element]:
 
     For loops with constant bounds, the first and the last iteration are considered.
     """
-    known = _PlainChoices(dummies)
-    for line in _reached(code.body, known):
-        for ends in zip(*known.counters.values(), strict=True) if known.counters else ((),):
-            values = {name: whole(end) for name, end in zip(known.counters, ends, strict=True)}
+    plain = {key for key, dummy in dummies.items() if dummy.role in _PLAIN}
+    counts = {key for key, dummy in dummies.items() if dummy.role in _COUNTS}
+
+    def enters(loop: Do) -> bool:
+        """Return whether a loop has iterations for each order; its counter is plain from here."""
+        if not _has_turns(loop, counts):
+            return False
+        plain.add(loop.variable.key)
+        return True
+
+    def is_plain(line: If) -> bool:
+        return names_of_conditions(line) <= plain
+
+    for line, loops in reached_lines(code.body, is_plain, enters):
+        for values in _turns(loops):
             for expr in expressions_of(line):
                 there = substituted(expr, values) if values else expr
                 yield from (part for part in walk(there) if isinstance(part, Element))
 
 
-class _PlainChoices:
-    """Conditions in kernel code, classified by whether they depend on the element order."""
-
-    def __init__(self, dummies: Mapping[str, Dummy]) -> None:
-        self._plain = {key for key, dummy in dummies.items() if dummy.role in _PLAIN}
-        self._counts = {key for key, dummy in dummies.items() if dummy.role in _COUNTS}
-        self.may_leave = False
-        """Whether a call may have ended, for some order, before what comes next."""
-        self.counters: dict[str, tuple[int, int]] = {}
-        """The first and the last value of counters, of loops whose bounds are numbers."""
-
-    def are_plain(self, line: If) -> bool:
-        """Return whether conditions depend only on values of fields, levels and counters."""
-        found = {name for one in line.branches for name in map(key_of, names_in(one.condition))}
-        return found <= self._plain
-
-    def has_turns(self, line: Do) -> bool:
-        """Return whether a loop has iterations for every order, such as over layers or dofs."""
-        first, last = integer_value(line.start), integer_value(line.stop)
-        if line.step is not None or (first is not None and last is not None and first > last):
-            return False
-        found = {*map(key_of, names_in(line.start)), *map(key_of, names_in(line.stop))}
-        return found <= self._counts
-
-    def enter(self, line: Do) -> None:
-        """Treat the loop counter as independent of the order, inside and after the loop."""
-        self._plain.add(line.variable.key)
-        first, last = integer_value(line.start), integer_value(line.stop)
-        if first is not None and last is not None and line.step is None:
-            self.counters[line.variable.key] = first, last
-
-    def leave(self, line: Do) -> None:
-        """Remove the range of a loop counter."""
-        self.counters.pop(line.variable.key, None)
+def _has_turns(loop: Do, counts: Collection[str]) -> bool:
+    """Return whether a loop has iterations for every order, such as over layers or dofs."""
+    first, last = integer_value(loop.start), integer_value(loop.stop)
+    if loop.step is not None or (first is not None and last is not None and first > last):
+        return False
+    return all(key_of(name) in counts for end in (loop.start, loop.stop) for name in names_in(end))
 
 
-def _reached(lines: Iterable[Line], known: _PlainChoices) -> Iterator[Line]:
-    for line in lines:
-        if known.may_leave:
-            return
-        match line:
-            case Do() if known.has_turns(line):
-                yield line
-                known.enter(line)
-                yield from _reached(line.body, known)
-                known.leave(line)
-            case If() if known.are_plain(line):
-                yield line
-                for block in blocks_of(line):
-                    yield from _reached(block, known)
-            case _ if blocks_of(line):
-                inside = walk_lines((line,))
-                known.may_leave = any(isinstance(one, _LEAVING) for one in inside)
-            case _:
-                yield line
+def _turns(loops: Iterable[Do]) -> Iterator[dict[str, Expr]]:
+    """Yield the first, then the last value of the counters of loops with constant bounds."""
+    ends = {}
+    for loop in loops:
+        first, last = integer_value(loop.start), integer_value(loop.stop)
+        if first is not None and last is not None:
+            ends[loop.variable.key] = whole(first), whole(last)
+    for turn in range(2 if ends else 1):
+        yield {key: values[turn] for key, values in ends.items()}
 
 
 def _needed(

@@ -30,6 +30,7 @@ from psyclone_storage.ir.symbols import ModuleSymbols, Procedure, SymbolTable, d
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Opaque
 from psyclone_storage.languages.fortran.parse.body import procedure_of
+from psyclone_storage.languages.fortran.parse.included_items import with_included_items
 from psyclone_storage.languages.fortran.parse.module_symbols import read_scope_symbols
 from psyclone_storage.languages.fortran.parse.resolve import (
     NameScope,
@@ -90,6 +91,7 @@ class _FileLinker:
 
     def __init__(self, source: SourceText, finder: ModuleFinder) -> None:
         self._finder = finder
+        self._source = source
         self._symbols = read_scope_symbols(source)
         self._nodes = {scope.place.start: scope for scope in read_scopes(source).scopes}
         self._procedures: dict[int, tuple[Procedure, ...]] = {}
@@ -99,8 +101,12 @@ class _FileLinker:
 
         `around` contains the enclosing units with scopes.
         """
+        unit, included = with_included_items(unit, self._source, self._finder)
         scope = NameScope(
-            self._own_names(unit), self._finder, around[0][1] if around else None, unit.body
+            self._own_names(unit, included),
+            self._finder,
+            around[0][1] if around else None,
+            unit.body,
         )
         inner = ((unit, scope), *around)
         linker = Linker(scope.symbol, scope.structure)
@@ -116,8 +122,13 @@ class _FileLinker:
             module=self._surroundings(unit, scope, tuple(one for one, _ in around)),
         )
 
-    def _own_names(self, unit: Routine) -> OwnNames:
+    def _own_names(self, unit: Routine, included: tuple[str, ...]) -> OwnNames:
+        """Return the names that a unit declares; `included` are the files that were read."""
         own = self._symbols.get(_start(unit), _NOTHING)
+        if included and own is not _NOTHING:
+            others = tuple(name for name in own.included if name not in included)
+            own = self._finder.with_declarations(own, included, self._source)
+            own = replace(own, included=(*own.included, *others))
         opaque = [item for item in unit.specification if isinstance(item, Opaque)]
         unsaid = [item for item in opaque if not _SAYS_NO_SHAPE.match(item.text)]
         names = OwnNames(

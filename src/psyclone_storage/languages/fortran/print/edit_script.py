@@ -245,14 +245,13 @@ class _Difference:
         assert extent is not None
         if old.opening != new.opening and old.place is not None:
             yield TextEdit(old.place.start, old.place.stop, new.opening)
-        head = partial(self._breaks.before, extent.start)
-        if old.place is not None:
-            head = partial(self._breaks.after, old.place.stop)
+        first, breaks = old.place, self._breaks
+        head = partial(breaks.after, first.stop) if first else partial(breaks.before, extent.start)
         indent = self._indent_at(extent.start) + _STEP
-        specified = [item for item in old.specification if node_extent(item) is not None]
-        last = node_extent(specified[-1]) if specified else None
-        yield from self._of_blocks(old.specification, new.specification, head, indent)
-        body = head if last is None else partial(self._breaks.after, last.stop)
+        mine = self._written_here(old)
+        places = list(filter(None, map(node_extent, mine)))
+        yield from self._of_blocks(mine, self._written_here(new), head, indent)
+        body = partial(self._breaks.after, places[-1].stop) if places else head
         yield from self._of_blocks(old.body, new.body, body, indent)
         if old.contains is not None:
             inner = partial(self._breaks.after, old.contains.stop)
@@ -260,6 +259,10 @@ class _Difference:
         elif new.contained and old.end is not None:
             lines = ["contains", *self._lines(new.contained, " " * indent)]
             yield from self._breaks.before(old.end.start, lines, 0)
+
+    def _written_here(self, unit: Routine) -> list[SpecificationItem]:
+        """Return the specification of a unit without the items of included files."""
+        return [one for one in unit.specification if self._key(one)[0] or not node_extent(one)]
 
     # ------------------------------------------------------------------------ text
 
