@@ -100,7 +100,9 @@ def _not_invoked(
     known = {one.text for one in kernels_in(tree, dialect)}
     known |= {call.name for invoke in invokes for call in invoke.calls}
     for node in _statements(tree.module, known):
-        for call in _discarded(node.value) if isinstance(node, ast.Expr) else ():
+        if not isinstance(node, ast.Expr):
+            continue
+        for call in _discarded(node.value):
             func = call.func
             if not isinstance(func, ast.Name):
                 continue
