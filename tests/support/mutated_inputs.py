@@ -327,10 +327,15 @@ class Workspace:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise `HangError` if the block is not finished in time."""
+    """Raise `HangError` if the block is not finished in time.
+
+    Time during which the process waits for a processor does not count.
+    """
+    begin = time.monotonic() - waited_for_processor()
 
     def stop(_: int, __: FrameType | None) -> None:
-        raise HangError
+        if time.monotonic() - waited_for_processor() - begin > seconds:
+            raise HangError
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
@@ -339,6 +344,12 @@ def limited(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def waited_for_processor() -> float:
+    """Return the seconds during which this process was ready, but other ones ran instead."""
+    file = Path("/proc/self/schedstat")
+    return int(file.read_text(encoding="ascii").split()[1]) / 1e9 if file.is_file() else 0.0
 
 
 class Campaign:

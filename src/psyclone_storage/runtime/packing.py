@@ -186,11 +186,17 @@ class StripKernels:
                     label = f"table {len(found)}"
                     found.append(_StripLaunch(label, stored, numbers, message, begin, values))
                 begin += values
+        return _StripLaunches(found, self._block(name, strips, found))
+
+    def _block(
+        self, name: str, strips: Sequence[Strips], launches: Sequence[_StripLaunch]
+    ) -> LaunchBlock:
+        """Return a block that binds the messages and tables of some launches."""
         messages = {f"message {at}": strip.message for at, strip in enumerate(strips)
                     if strip.message is not None}  # fmt: skip
-        tables = {one.table: one.entries for one in found}
+        tables = {one.table: one.entries for one in launches}
         writes = tuple(messages) if name == PACK else ()
-        return _StripLaunches(found, LaunchBlock({**messages, **tables}, self._device, writes))
+        return LaunchBlock({**messages, **tables}, self._device, writes)
 
     def _table_of(self, strips: Strips, numbers: range, strides: Strides) -> tuple[Array, int]:
         """Return a table, and the number of its values.

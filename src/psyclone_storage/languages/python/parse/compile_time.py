@@ -90,13 +90,7 @@ class CompileTimeValues:
             case ast.UnaryOp(op, operand):
                 return _UNARY[type(op)](self._needed(operand))
             case ast.BinOp():
-                chain = list(left_operations(node))
-                value = self._needed(chain[-1].left)
-                for one in reversed(chain):
-                    value = self._operation(one.op, value, self._needed(one.right))
-                    if value is UNKNOWN_VALUE:
-                        raise ValueError
-                return value
+                return self._of_chain(list(left_operations(node)))
             case ast.Compare(left, ops, comparators):
                 values = [self._needed(left), *map(self._needed, comparators)]
                 pairs = zip(ops, values, values[1:], strict=False)
@@ -107,6 +101,14 @@ class CompileTimeValues:
             case ast.IfExp(test, body, orelse):
                 return self._needed(body if self._needed(test) else orelse)
         return UNKNOWN_VALUE
+
+    def _of_chain(self, chain: list[ast.BinOp]) -> Any:
+        value = self._needed(chain[-1].left)
+        for one in reversed(chain):
+            value = self._operation(one.op, value, self._needed(one.right))
+            if value is UNKNOWN_VALUE:
+                raise ValueError
+        return value
 
     def _needed(self, node: ast.expr) -> Any:
         value = self._of(node)
