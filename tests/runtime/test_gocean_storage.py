@@ -79,6 +79,19 @@ Parts = tuple[Path, Path]
 Reader = Callable[[Mode, bool, int], Answers]
 
 
+@pytest.fixture
+def registered_flags(tmp_path: Path) -> tuple[str, ...]:
+    """Return the options for fields without flags, for which a registry records them.
+
+    The module of their type has no `is_dirty`.
+    """
+    folder = tmp_path / "without_flags"
+    folder.mkdir()
+    text = "module field_mod\n  type :: r2d_field\n  end type\nend module field_mod\n"
+    (folder / "field_mod.f90").write_text(text, encoding="utf-8")
+    return ("-d", str(folder), "--config-opts", "DIRTY_FLAGS=true")
+
+
 @pytest.fixture(scope="module")
 def emulated(built: Callable[[Library], Path], tmp_path_factory: pytest.TempPathFactory) -> Parts:
     """Return the folders of the infrastructure with an emulated device, and of what is shared."""
@@ -310,6 +323,14 @@ def test_a_time_loop_moves_as_little_as_can_be(emulated: Parts, tmp_path: Path) 
     assert (int(moved[1]), int(moved[1]) + int(moved[2])) == (11, least)
 
 
+def test_flags_in_a_registry_end_with_an_invoke_if_nobody_tells_it(
+    answers: Reader, registered_flags: tuple[str, ...]
+) -> None:
+    """The host writes fields between invokes, and other fields get their memory."""
+    mode = Mode("distributed", (*REGISTRY.options, *registered_flags))
+    assert differing(answers(PLAIN, False, 4), answers(mode, True, 4)) == []
+
+
 def build_waves(emulated: Parts, mode: Mode, folder: Path, changed: Changed = str) -> str:
     """Generate the example, which counts what it moves, compile its changed text, and return it."""
     words = ["-api", "gocean", str(EXAMPLE / "shallow_water.x90"), "-d", str(EXAMPLE / "kernels")]
@@ -362,6 +383,34 @@ def test_a_program_that_tells_a_registry_moves_values_once(emulated: Parts, tmp_
     for transfers, size in counted:
         assert int(transfers) <= arrays + exchanges
         assert int(size) < 8 * points * arrays + exchanges * 8 * 8 * 28
+
+
+def test_a_registry_that_is_told_records_clean_halos(
+    emulated: Parts, registered_flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Read-only fields are exchanged once, and three others in each step."""
+    found = []
+    for name, more in (("plain", ()), ("flags", registered_flags)):
+        folder = tmp_path / name
+        folder.mkdir()
+        mode = Mode("distributed", (*REGISTRY.options, *more))
+        program = build_waves(emulated, mode, folder, telling)
+        assert more == () or "if (halo_is_dirty(storage_of(" in layer_in(folder)
+        found.append(command(["mpirun", "--oversubscribe", "-n", "4", program, "surface"], folder))
+    plain, flags = found
+    assert without_counts(flags) == without_counts(plain)
+    assert exchanges_in(plain) == {6 * STEPS}
+    assert exchanges_in(flags) == {6 + 3 * (STEPS - 1)}
+
+
+def layer_in(folder: Path) -> str:
+    """Return the generated layer of the example."""
+    return (folder / "shallow_water_psy.f90").read_text(encoding="utf-8")
+
+
+def exchanges_in(printed: str) -> set[int]:
+    """Return the numbers of exchanges on the ranks."""
+    return {int(one) for one in re.findall(r"moved: (\d+) exchanges", printed)}
 
 
 def without_counts(printed: str) -> list[str]:
