@@ -31,7 +31,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import chain
-from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
@@ -86,7 +85,11 @@ from psyclone_storage.transform.file_copies import (
     with_copies,
     with_copy,
 )
-from psyclone_storage.transform.file_statements import with_statement
+from psyclone_storage.transform.file_statements import (
+    InlineStatement,
+    RewriteStatement,
+    with_statement,
+)
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
 from psyclone_storage.transform.kernel.routine import check_still_for_device
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
@@ -109,37 +112,6 @@ class EditRoutine:
     def name(self) -> str:
         """The name of the step."""
         return self.title
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RewriteStatement:
-    """Apply a step on the code of kernels to one statement of a routine, and to all in it.
-
-    The step sees the declarations of the routine, but no other statement. Objects are compared by
-    identity, because equal statements may be at different places.
-    """
-
-    routine: str
-    line: un.Line = field(repr=False)
-    step: ChangesCode
-
-    @property
-    def name(self) -> str:
-        """The name of the step."""
-        return self.step.name
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class InlineStatement:
-    """Replace the calls in a statement of a routine by the statements of the procedures.
-
-    If `call` is a reference to a function in the statement, only that is replaced.
-    """
-
-    routine: str
-    line: un.Line = field(repr=False)
-    call: Expr | None = field(default=None, repr=False)
-    name: ClassVar[str] = "inline"
 
 
 FileTree = Mapping[str, Routine]

@@ -1,14 +1,15 @@
-"""Statements of a routine that a step replaces by others, with the variables that these need."""
+"""Steps that replace statements of a routine by others, with the variables that these need."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 from operator import is_
+from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
-from psyclone_storage.base.records import replace
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr, Name, spell
 from psyclone_storage.ir.rewrite import (
@@ -23,9 +24,41 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.routine import DeclarationStatement, Routine, UseStatement
 from psyclone_storage.passes.scratch import names_of
+from psyclone_storage.transform.kernel.code import ChangesCode
 
 NamesOfLine = Callable[[un.Line], frozenset[str]]
 """Returns the names in one statement, without those of nested statements."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RewriteStatement:
+    """Apply a step on the code of kernels to one statement of a routine, and to all in it.
+
+    The step sees the declarations of the routine, but no other statement. Objects are compared by
+    identity, because equal statements may be at different places.
+    """
+
+    routine: str
+    line: un.Line = field(repr=False)
+    step: ChangesCode
+
+    @property
+    def name(self) -> str:
+        """The name of the step."""
+        return self.step.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InlineStatement:
+    """Replace the calls in a statement of a routine by the statements of the procedures.
+
+    If `call` is a reference to a function in the statement, only that is replaced.
+    """
+
+    routine: str
+    line: un.Line = field(repr=False)
+    call: Expr | None = field(default=None, repr=False)
+    name: ClassVar[str] = "inline"
 
 
 def with_statement(

@@ -10,7 +10,7 @@ from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.rewrite import blocks_of
 from psyclone_storage.ir.routine import Routine
-from psyclone_storage.transform.file_bench import RewriteStatement
+from psyclone_storage.transform.file_statements import RewriteStatement
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
 from support.file_benches import subroutine_bench
 

@@ -22,7 +22,7 @@ from psyclone_storage.scripting.transformations.base import (
 )
 from psyclone_storage.scripting.transformations.on_files import NodeRequest, whole_routine
 from psyclone_storage.scripting.views import ScheduleNode
-from psyclone_storage.transform.file_bench import InlineStatement, RewriteStatement
+from psyclone_storage.transform.file_statements import InlineStatement, RewriteStatement
 from psyclone_storage.transform.hoist import (
     ComputeBefore,
     MoveBoundsOfLoop,

@@ -31,8 +31,9 @@ from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.psyir.session import apply_step, routine_around
 from psyclone_storage.scripting.psyir.statements import Assignment, Schedule, Statement
 from psyclone_storage.scripting.psyir.symbols import calling_line
-from psyclone_storage.transform.file_bench import EditRoutine, FileBench, RewriteStatement
+from psyclone_storage.transform.file_bench import EditRoutine, FileBench
 from psyclone_storage.transform.file_blocks import AddDirective
+from psyclone_storage.transform.file_statements import RewriteStatement
 from psyclone_storage.transform.kernel.code import ChangesCode
 
 _ANYWHERE = frozenset(
