@@ -61,12 +61,16 @@ class Way:
 
 HELD = ("--target", "registry")
 THERE = (*HELD, "--apply", STEPS)
+FLAGGED = ("--config-opts", "DIRTY_FLAGS=true")
 PLAIN = Way("plain")
 WAYS = (
     Way("registry, one memory", HELD),
     Way("registry, on the host beside a device", HELD, "emulated"),
     Way("registry, on the device", THERE, "emulated"),
     Way("registry, on the device, told", THERE, "emulated", tells=True),
+    Way("registry, flags", (*HELD, *FLAGGED)),
+    Way("registry, told, flags", (*HELD, *FLAGGED), tells=True),
+    Way("registry, on the device, told, flags", (*THERE, *FLAGGED), "emulated", tells=True),
 )
 
 
@@ -115,10 +119,11 @@ def build_library(sources: Path, folder: Path) -> None:
     """Compile dl_esm_inf, by its own makefile, for many ranks."""
     folder.mkdir()
     command(folder, "make", "-s", "-f", sources / "Makefile", "MPI=yes")
-    # Kernels have variables of this kind. Not all sources are offered: one module of the model has
-    # the name of one of them.
+    # Kernels have variables of this kind, and fields have no flags. Not all sources are offered: a
+    # module of the model has the name of one of them.
     (folder / "kinds").mkdir()
-    shutil.copy(sources / "kind_params_mod.f90", folder / "kinds")
+    for name in ("kind_params_mod.f90", "field_mod.f90"):
+        shutil.copy(sources / name, folder / "kinds")
 
 
 def build(way: Way, model: Path, folder: Path) -> Path:
@@ -192,7 +197,9 @@ def run(folder: Path, points: int, steps: int, ranks: int) -> tuple[list[str], f
     written = sorted(file.read_bytes() for file in there.glob("go2d_*.dat"))
     digests.append(hashlib.sha256(b"".join(written)).hexdigest())
     found = re.search(r"^moved: (\d+ transfers.*), \d+ avoided", said, re.MULTILINE)
-    return digests, seconds, found[1] if found else ""
+    exchanges = re.search(r"^moved: (\d+ exchanges)", said, re.MULTILINE)
+    parts = [one[1] for one in (exchanges, found) if one]
+    return digests, seconds, ", ".join(parts)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,10 @@ without exchanges, `messages` are the bare messages, and `by hand` is the same m
 `each` is what an exchange costs beyond loops and messages; the goal is 3 us. `own` is the same with
 MPI calls that do nothing: without waits, which spin if there are fewer cores than ranks. `apart`
 and `joint` are three exchanges before the first of three kernels, without and with JOINT_EXCHANGES.
+
+The third table is for target CUDA and an emulated device, with one rank. `closed` is an exchange
+that moves nothing, `periodic` one with a kernel that copies the halo, and `kernel` a third of the
+invoke without exchanges, which is mostly the time to record the work of a kernel.
 """
 
 import argparse
@@ -51,6 +55,7 @@ def main() -> None:
         in_fortran()
     if wanted != "fortran":
         in_python()
+        on_device()
 
 
 def in_python() -> None:
@@ -64,8 +69,7 @@ def in_python() -> None:
     )
     for ranks in ("1", "2", "4"):
         for line in launched(ranks, sys.executable, str(SOURCES / "in_python.py"), *SIZES):
-            points, *pairs = line.split()
-            found = {name: float(value) for name, value in (pair.split("=") for pair in pairs)}
+            points, found = values_of(line)
             invoke, hand, apart = found["apart"], found["by-hand"], found["group"]
             sent = found["messages"] if ranks != "1" else 0.0
             each = (invoke - found["loops"] - sent) / EXCHANGES
@@ -76,6 +80,24 @@ def in_python() -> None:
                 f"{found['joint']:8.2f}{found['joint'] / apart:7.2f}"
             )
         print(f"{'':14}np.empty(8) takes {found['np.empty']:.2f} us")
+
+
+def on_device() -> None:
+    """Run the invokes on an emulated device, and print the times of their exchanges."""
+    print("Emulated device, CPU us  points  kernel  closed periodic")
+    words = [sys.executable, str(SOURCES / "in_python.py"), "device", SIZES[0]]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
+    for line in done.stdout.splitlines():
+        points, found = values_of(line)
+        each = [(found[name] - found["loops"]) / EXCHANGES for name in ("closed", "periodic")]
+        print(f"{'':24}{points:>7}{found['loops'] / EXCHANGES:8.2f}{each[0]:8.2f}{each[1]:9.2f}")
+        print(f"{'':24}np.empty(8) takes {found['np.empty']:.2f} us")
+
+
+def values_of(line: str) -> tuple[str, dict[str, float]]:
+    """Return the number of points and the times of a line that `in_python.py` prints."""
+    points, *pairs = line.split()
+    return points, {name: float(one) for name, one in (pair.split("=") for pair in pairs)}
 
 
 def in_fortran() -> None:

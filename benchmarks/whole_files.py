@@ -1,7 +1,7 @@
 """Read every Fortran file below some folders whole, change it, and say what is not understood.
 
     python benchmarks/whole_files.py FOLDER... [--edits 3] [--every 1] [--preprocess="-DNAME ..."]
-        [--compile "gfortran -fsyntax-only -fopenmp"]
+        [--compile "gfortran -fsyntax-only -fopenmp"] [--provable]
 
 For each file: its tree, with its names linked, is printed without a change and has to be the file,
 byte for byte. Then one statement at a time, chosen at random, is exchanged for another, and the
@@ -13,6 +13,10 @@ provably independent or not and whether it shares lines with other statements or
 each pair has to enclose its loop, and the text without these lines has to be the file: a line that
 was split is compared without blanks. With `--compile`, a file that the command accepts has to be
 accepted with its directives, too.
+
+With `--provable`, `omp parallel do` is applied to each loop alone whose iterations are provably
+independent, with the modules in the folders. Only the lines of the directive may be new, and a line
+that was split is compared without blanks.
 
 At the end stand the share of executable statements that are opaque, and what they are. The exit
 status is 1 if any of this failed.
@@ -33,6 +37,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.ir.directive import Directive, RegionOptions
 from psyclone_storage.ir.expr import Name
 from psyclone_storage.ir.rewrite import rewritten, walk_lines
 from psyclone_storage.ir.routine import Routine, SourceFile
@@ -57,6 +62,8 @@ from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed, node_extent
 from psyclone_storage.languages.sources.kernel_search import index_directories
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.transform.file_bench import FileBench
+from psyclone_storage.transform.file_blocks import AddDirective
 
 _WORD = re.compile(r"\w+|.")
 _NOT_EXECUTABLE = Blank | Comment | DirectiveLine | Label | Format | Conditional
@@ -64,6 +71,7 @@ _NEW = Call(Name("exchanged"))
 _TEXT = "call exchanged()"
 _BEGIN, _END = "omp critical (around_{})", "omp end critical (around_{})"
 _INSERTED = re.compile(r"[ \t]*!\$omp (?:end )?critical \(around_\d+\)\r?")
+_PARALLEL_DO = re.compile(r"[ \t]*[!c]\$omp\b.*", re.DOTALL | re.IGNORECASE)
 _COUNTED = re.compile(r"(?:\w+\s*:\s*)?do\s*(?:\d+\s*,?\s*)?[a-z]\w*\s*=", re.IGNORECASE)
 _JOINTS = re.compile(r"[\s;&]+")
 _NO_MODULES = ModuleFinder(index_directories(()))
@@ -84,6 +92,8 @@ class Tally:
     enclosed: int = 0
     sharing: int = 0
     rewritten: int = 0
+    provable: int = 0
+    refused: int = 0
     compiled: int = 0
     slowest: tuple[float, str] = (0.0, "")
     seconds: float = 0.0
@@ -98,10 +108,13 @@ def main() -> int:
     """Check the files of the command line; return the exit status."""
     options = _options()
     tally = Tally()
+    index = index_directories(tuple(options.folders), by_content=True)
     for folder in options.folders:
         found = sorted(path for path in folder.rglob("*.[fF]90") if path.is_file())
         for path in found[:: options.every]:
             _check(path, options, tally)
+            if options.provable:
+                share_each(_source(path, options), ModuleFinder(index), tally)
     _report(tally)
     return 1 if tally.problems else 0
 
@@ -115,14 +128,22 @@ def _options() -> argparse.Namespace:
         "--preprocess", nargs="?", const="", help="run 'cpp -P' first, with these options"
     )
     parser.add_argument("--compile", default="", help="command that has to accept what it did")
+    parser.add_argument(
+        "--provable", action="store_true", help="share each independent loop, one at a time"
+    )
     return parser.parse_args()
 
 
-def _check(path: Path, options: argparse.Namespace, tally: Tally) -> None:
+def _source(path: Path, options: argparse.Namespace) -> SourceText:
     text = path.read_bytes().decode("utf-8", errors="surrogateescape")
     if options.preprocess is not None:
         text = _preprocessed(path, options.preprocess.split()) or text
-    source = SourceText(str(path), text)
+    return SourceText(str(path), text)
+
+
+def _check(path: Path, options: argparse.Namespace, tally: Tally) -> None:
+    source = _source(path, options)
+    text = source.text
     started = time.perf_counter()
     try:
         tree = _read(source)
@@ -300,6 +321,58 @@ def difference(tree: SourceFile, changed: SourceFile, text: str) -> tuple[str, .
     return tuple(found)
 
 
+# ---------------------------------------------------------------------------- provable loops
+
+
+def share_each(source: SourceText, finder: ModuleFinder, tally: Tally) -> None:
+    """Share each provable loop of a file alone, and note what else has changed."""
+    options = RegionOptions(sums=True)
+    try:
+        bench = FileBench(link_file(read_file(source), finder.within(source)))
+        bench.derive()
+        for key in bench.routines:
+            for loop in bench.loops(key):
+                if not bench.verdict(key, loop.uid).is_independent:
+                    continue
+                step = AddDirective(
+                    key, loop.uid, directive=Directive.OMP_PARALLEL_DO, options=options
+                )
+                if bench.check(step):
+                    tally.refused += 1
+                    continue
+                tally.provable += 1
+                bench.apply(step)
+                text = emit_changed(*bench.changed_file())
+                bench.undo()
+                if line := other_change(source.text, text):
+                    where = f"{key}, {loop.uid}"
+                    tally.problems.append(f"{source.name}: line {line} changed by sharing {where}")
+    except Exception as failure:  # noqa: BLE001
+        tally.problems.append(f"{source.name}: {type(failure).__name__}: {failure}")
+
+
+def other_change(before: str, after: str) -> int:
+    """Return the first line that differs by more than `omp parallel do` around it, 0 if none.
+
+    The result is -1 if the directive is missing, or lines follow the last one. Other statements in
+    the lines of the loop get lines of their own.
+    """
+    new = after.splitlines(keepends=True)
+    at = directives = 0
+    for number, line in enumerate(before.splitlines(keepends=True), 1):
+        text = ""
+        while text != line and (not text or _unjoined(text) != _unjoined(line)):
+            if at == len(new) or not _unjoined(line).startswith(_unjoined(text)):
+                return number
+            if new[at] != line and _PARALLEL_DO.fullmatch(new[at]):
+                directives += 1
+            else:
+                text += new[at]
+            at += 1
+    rest = [line for line in new[at:] if not _PARALLEL_DO.fullmatch(line)]
+    return -1 if rest or directives + len(new) - at < 2 else 0
+
+
 def _plain(tree: SourceFile) -> SourceFile:
     """Return a file without comments, whose order with directives is free, and labelled places.
 
@@ -379,6 +452,7 @@ def _report(tally: Tally) -> None:
     print(f"{tally.enclosed} of {tally.loops} counted loops enclosed in directives,")
     print(f"{tally.sharing} of which share lines with others; {tally.rewritten} files have loops")
     print(f"that end with one statement; {tally.compiled} files compiled with and without")
+    print(f"{tally.provable} provable loops shared, one at a time; {tally.refused} refused")
     print(f"{opaque} of {tally.statements} executable statements are opaque: {share:.2f} %")
     for kind, count in tally.opaque.most_common(40):
         print(f"  {count:6} {kind:20} {tally.examples[kind]}")

@@ -57,12 +57,17 @@ LONGEST = (
     "runtime/test_examples.py",
     "runtime/test_generated.py",
     "runtime/test_exact_sums.py",
+    "runtime/test_generated_storage.py",
+    "runtime/test_gocean_storage.py",
+    "runtime/test_gocean_ranks.py",
     "runtime/",
     "compile/",
     "properties/",
     "test_docs.py",
     "test_packaging.py",
     "differential/",
+    "unit/pipeline/test_steps_on_python.py",
+    "unit/pipeline/test_called_effects.py",
 )
 
 # Few of the objects of a test are in cycles, and those of all tests' names and parameters, half a

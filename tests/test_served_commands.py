@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from cpu_times import taken
 from served_commands import Call, served
 
 
@@ -87,3 +89,26 @@ def test_who_serves_ends_with_who_has_asked_for_it() -> None:
         place = Path(command.caller[1])
         assert place.exists()
     assert not place.parent.exists()
+
+
+def work(call: Call) -> int:
+    """Take as many seconds of CPU time as the first word says."""
+    while time.process_time() < float(call.words[0]):
+        pass
+    return 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are read from /proc")
+def test_cpu_times_include_servers_that_run(tmp_path: Path) -> None:
+    with served("test_served_commands:work", forks=True) as command:
+        if command.caller[0] == sys.executable:
+            pytest.skip("no C compiler")
+        command.write(tmp_path / "program")
+        before = taken()
+        subprocess.run([tmp_path / "program", "0.5"], check=True)
+        end = time.monotonic() + 60
+        while taken() - before < 0.45 and time.monotonic() < end:
+            time.sleep(0.01)
+        during = taken() - before
+    assert during >= 0.45
+    assert taken() - before >= during

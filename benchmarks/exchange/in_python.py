@@ -1,6 +1,7 @@
 """Time Python invokes with exchanges and the same model written by hand with mpi4py.
 
     mpirun -n 2 python in_python.py 16 256
+    python in_python.py device 16 256
 
 Each rank has as many points along each side as the arguments say. The model smooths three fields
 in turn, with one exchange before each loop. By hand, loops are the same C, called by `ctypes`, and
@@ -11,6 +12,10 @@ take turns; the slowest rank counts.
 A rank that waits for a message spins, which costs CPU time if there are more ranks than cores. The
 variant `silent` is the invoke with exchanges whose MPI calls do nothing: all that the package adds
 to the messages, without any waiting.
+
+With `device`, invokes of target CUDA run on an emulated device, with one rank. Nothing is moved
+between closed boundaries; between periodic ones, a kernel copies the halo. An emulated device needs
+tens of microseconds to record the work of any kernel.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -41,6 +47,7 @@ from psyclone_storage.gocean import (
 from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.runtime.gocean import Field, Grid
 from psyclone_storage.runtime.ranks import Requests, checked_ranks
+from psyclone_storage.storage import use_device
 
 EXCHANGES, ROUNDS, CALLS = 3, 40, 10
 SMOOTH = """
@@ -74,6 +81,9 @@ def apart(a: Field, b: Field, c: Field) -> None:
 def do_nothing(_: Requests) -> None:
     """Start or finish no message."""
 
+
+Variants = dict[str, tuple[Callable[[], Any], str, bool]]
+"""Calls by name, each with its settings and whether it is distributed."""
 
 NO_MPI: dict[str, Any] = {"start": do_nothing, "finish": do_nothing}
 
@@ -143,7 +153,7 @@ def measured(points: int) -> dict[str, float]:
     values = [random.random(grid.points) for _ in range(6)]
     fields = [Field(grid, values=one) for one in values]
     hand = ByHand(points, parts, [one.values for one in fields])
-    variants: dict[str, tuple[Callable[..., None], str, bool]] = {
+    variants: Variants = {
         "loops": (lambda: loops(*fields[:3]), "", False),
         "apart": (lambda: apart(*fields[:3]), "", True),
         "silent": (lambda: apart(*fields[:3]), "", True),
@@ -155,18 +165,40 @@ def measured(points: int) -> dict[str, float]:
     }
     apart(*fields[:3])
     check(ranks, fields, hand)
+    least = timed(variants, "c", ranks.wait_for_all)
+    return {name: ranks.greatest(one) for name, one in least.items()}
+
+
+def timed(variants: Variants, target: str, wait: Callable[[], Any]) -> dict[str, float]:
+    """Return the least CPU time of each variant in microseconds; `wait` precedes each one."""
     least = dict.fromkeys(variants, np.inf)
     for _ in range(ROUNDS):
         for name, (call, options, distributed) in variants.items():
-            configure(distributed=distributed, config_opts=options)
+            configure(distributed=distributed, target=target, config_opts=options)
             call()
-            ranks.wait_for_all()
+            wait()
             with patch.multiple(Requests, **NO_MPI) if name == "silent" else nullcontext():
                 begin = time.thread_time()
                 for _ in range(CALLS):
                     call()
                 least[name] = min(least[name], (time.thread_time() - begin) / CALLS * 1e6)
-    return {name: ranks.greatest(one) for name, one in least.items()}
+    return least
+
+
+def on_device(points: int) -> dict[str, float]:
+    """Return the least CPU times on an emulated device, in microseconds."""
+    use_device("emulated")
+    found: dict[str, float] = {}
+    for name in ("closed", "periodic"):
+        grid = Grid((points, points), periodic=(name == "periodic",) * 2, device="gpu")
+        fields = [Field(grid, values=np.full((points, points), one)) for one in (1.0, 2.0, 3.0)]
+        variants: Variants = {
+            "loops": (partial(loops, *fields), "", False),
+            name: (partial(apart, *fields), "", True),
+            "np.empty": (lambda: np.empty(8), "", True),
+        }
+        found |= timed(variants, "cuda", fields[0].storage.synchronize)
+    return found
 
 
 def check(ranks: Any, fields: list[Field], hand: ByHand) -> None:
@@ -180,8 +212,9 @@ def check(ranks: Any, fields: list[Field], hand: ByHand) -> None:
 
 def main() -> None:
     """Print the times of each size."""
-    for points in map(int, sys.argv[1:]):
-        found = measured(points)
+    device = sys.argv[1] == "device"
+    for points in map(int, sys.argv[1 + device :]):
+        found = on_device(points) if device else measured(points)
         if MPI.COMM_WORLD.rank == 0:
             print(points, *(f"{name.replace(' ', '-')}={one:.3f}" for name, one in found.items()))
 

@@ -382,15 +382,16 @@ contains
   end function has_owner
 
   !> Return whether the halo is dirty at a depth. For an array without an owner, `clean_depth` is
-  !> the depth up to which the field at its address had a clean halo before the array was written.
+  !> the depth up to which the field at its address had a clean halo before the array was written;
+  !> if no field records it, the storage does.
   function is_dirty(self, depth, clean_depth)
     class(wrapped_array_type), intent(in) :: self
     integer(c_int), intent(in) :: depth
-    integer(c_int), intent(in) :: clean_depth
+    integer(c_int), optional, intent(in) :: clean_depth
     logical :: is_dirty
 
-    if (self%has_owner()) then
-      is_dirty = self%storage%is_dirty(depth)
+    if (self%has_owner() .or. .not. present(clean_depth)) then
+      is_dirty = depth > self%storage%get_clean_depth()
     else
       is_dirty = self%halo_written .or. depth > clean_depth
     end if
@@ -463,6 +464,7 @@ contains
     class(wrapped_array_type), intent(inout) :: self
     logical, optional, intent(in) :: stay
 
+    if (self%owner == of_nobody .and. .not. stays(stay)) call self%storage%set_dirty()
     if (.not. device_has_memory) return
     if (stays(stay)) then
       call self%watch()

@@ -20,7 +20,7 @@ module wrapped_arrays_mod
 
   public :: wrapped_array_type
   public :: storage_of, bring_to_host, wrote_on_host, release_storage, set_program_tells
-  public :: release_tables
+  public :: release_tables, halo_is_dirty
 
   !> Get the storage of an array. A new storage has its values on the host. It exists until the
   !> thread requests another one, and longer while it is in use. For a field with a storage, this is
@@ -61,6 +61,7 @@ contains
                            'bring_to_host first.')
       end if
       call array%assume_host_alone()
+      call array%storage%set_dirty()
       call array%unlock()
     end do
     call note_contract(tells)
@@ -84,6 +85,16 @@ contains
 
     call array%wrote_all_on_host()
   end subroutine wrote_on_host
+
+  !> Return whether the halo of an array without an owner was written, or not exchanged to a depth,
+  !> since the program reports its uses. It is always dirty if the program does not.
+  function halo_is_dirty(array, depth) result(dirty)
+    type(wrapped_array_type), pointer, intent(in) :: array
+    integer(c_int), intent(in) :: depth
+    logical :: dirty
+
+    dirty = array%is_dirty(depth)
+  end function halo_is_dirty
 
   !> End the storage of an array before the array is freed. Values that only the device has are
   !> lost. The storage of a field ends with the field.

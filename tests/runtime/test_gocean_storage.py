@@ -64,10 +64,32 @@ JOINT = {
     for flags, flag in (("with flags", "true"), ("without flags", "false"))
     for at, together in (("", "true"), (", overlapped", "overlapped"))
 }
+EACH_TWO_MEET = (
+    "on the host, with flags, overlapped",
+    "on the host, without flags",
+    "on the device, with flags",
+    "on the device, without flags, overlapped",
+    "in storages, with flags",
+    "in storages, without flags, overlapped",
+)
+"""The joint exchanges that any run tries: each two of place, flags and overlap; `--matrix` all."""
 NOT_KNOWN = {"drop any_type_of_point/invoke_0_copy_any/hold(new)/1"}
 """Values that are brought and overwritten, of a field that may lie on any type of point."""
 Parts = tuple[Path, Path]
 Reader = Callable[[Mode, bool, int], Answers]
+
+
+@pytest.fixture
+def registered_flags(tmp_path: Path) -> tuple[str, ...]:
+    """Return the options for fields without flags, for which a registry records them.
+
+    The module of their type has no `is_dirty`.
+    """
+    folder = tmp_path / "without_flags"
+    folder.mkdir()
+    text = "module field_mod\n  type :: r2d_field\n  end type\nend module field_mod\n"
+    (folder / "field_mod.f90").write_text(text, encoding="utf-8")
+    return ("-d", str(folder), "--config-opts", "DIRTY_FLAGS=true")
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +148,10 @@ def test_the_answers_are_those_of_plain_layers(
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("way", JOINT)
+@pytest.mark.parametrize(
+    "way",
+    [pytest.param(way, marks=() if way in EACH_TWO_MEET else pytest.mark.matrix) for way in JOINT],
+)
 def test_they_are_so_in_joint_exchanges(answers: Reader, way: str, ranks: int) -> None:
     """A clean field, which a joint exchange skips, keeps the values that only a device has."""
     assert differing(answers(PLAIN, False, ranks), answers(JOINT[way], True, ranks)) == []
@@ -298,6 +323,14 @@ def test_a_time_loop_moves_as_little_as_can_be(emulated: Parts, tmp_path: Path) 
     assert (int(moved[1]), int(moved[1]) + int(moved[2])) == (11, least)
 
 
+def test_flags_in_a_registry_end_with_an_invoke_if_nobody_tells_it(
+    answers: Reader, registered_flags: tuple[str, ...]
+) -> None:
+    """The host writes fields between invokes, and other fields get their memory."""
+    mode = Mode("distributed", (*REGISTRY.options, *registered_flags))
+    assert differing(answers(PLAIN, False, 4), answers(mode, True, 4)) == []
+
+
 def build_waves(emulated: Parts, mode: Mode, folder: Path, changed: Changed = str) -> str:
     """Generate the example, which counts what it moves, compile its changed text, and return it."""
     words = ["-api", "gocean", str(EXAMPLE / "shallow_water.x90"), "-d", str(EXAMPLE / "kernels")]
@@ -350,6 +383,34 @@ def test_a_program_that_tells_a_registry_moves_values_once(emulated: Parts, tmp_
     for transfers, size in counted:
         assert int(transfers) <= arrays + exchanges
         assert int(size) < 8 * points * arrays + exchanges * 8 * 8 * 28
+
+
+def test_a_registry_that_is_told_records_clean_halos(
+    emulated: Parts, registered_flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Read-only fields are exchanged once, and three others in each step."""
+    found = []
+    for name, more in (("plain", ()), ("flags", registered_flags)):
+        folder = tmp_path / name
+        folder.mkdir()
+        mode = Mode("distributed", (*REGISTRY.options, *more))
+        program = build_waves(emulated, mode, folder, telling)
+        assert more == () or "if (halo_is_dirty(storage_of(" in layer_in(folder)
+        found.append(command(["mpirun", "--oversubscribe", "-n", "4", program, "surface"], folder))
+    plain, flags = found
+    assert without_counts(flags) == without_counts(plain)
+    assert exchanges_in(plain) == {6 * STEPS}
+    assert exchanges_in(flags) == {6 + 3 * (STEPS - 1)}
+
+
+def layer_in(folder: Path) -> str:
+    """Return the generated layer of the example."""
+    return (folder / "shallow_water_psy.f90").read_text(encoding="utf-8")
+
+
+def exchanges_in(printed: str) -> set[int]:
+    """Return the numbers of exchanges on the ranks."""
+    return {int(one) for one in re.findall(r"moved: (\d+) exchanges", printed)}
 
 
 def without_counts(printed: str) -> list[str]:

@@ -22,6 +22,8 @@ from runtime.programs import FLAGS, command
 PROGRAMS = Path(__file__).parent / "grids"
 SOURCE = Path(__file__).parents[2] / "src"
 RANKS = (1, 2, 3, 4, 6)
+RANKS_OF_TARGETS = {"c": RANKS, "numpy": (3, 6), "cuda": (1, 4)}
+"""The numbers of ranks that any run tries with a target; `--matrix` tries all."""
 MPIRUN = ("mpirun", "--oversubscribe", "--bind-to", "none", "-n")
 
 pytestmark = [pytest.mark.mpi]
@@ -47,8 +49,14 @@ def test_exchanges_fill_halos_and_sums_do_not_depend_on_ranks(
     assert {told for _, told in found} == {" ".join(float(one).hex() for one in answers)}
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("target", ["c", "numpy", "cuda"])
+@pytest.mark.parametrize(
+    ("target", "ranks"),
+    [
+        pytest.param(target, ranks, marks=() if ranks in chosen else pytest.mark.matrix)
+        for target, chosen in RANKS_OF_TARGETS.items()
+        for ranks in RANKS
+    ],
+)
 def test_boundaries_behave_as_their_names_say(target: str, ranks: int, tmp_path: Path) -> None:
     pytest.importorskip("mpi4py")
     paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
@@ -71,8 +79,17 @@ def test_reductions_in_invokes_do_not_depend_on_ranks(target: str, tmp_path: Pat
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
-@pytest.mark.parametrize("target", ["c", "numpy", "late"])
+@pytest.mark.parametrize(
+    ("target", "ranks"),
+    [
+        ("c", 4),
+        ("numpy", 2),
+        ("late", 2),
+        ("late", 4),
+        pytest.param("c", 2, marks=pytest.mark.matrix),
+        pytest.param("numpy", 4, marks=pytest.mark.matrix),
+    ],
+)
 def test_deferred_invokes_have_the_same_values(target: str, ranks: int, tmp_path: Path) -> None:
     """Also if ranks read values at different times; a rank that waits for long reports it."""
     pytest.importorskip("mpi4py")
@@ -129,15 +146,28 @@ def test_ranks_report_calls_that_differ(mode: str, says: str, tmp_path: Path) ->
         assert said.count("4896.0") == 3
 
 
-@pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 1), (3, 2), (2, 6)])
-def test_checkpoints_continue_on_other_numbers_of_ranks(
-    before: int, after: int, tmp_path: Path
-) -> None:
-    pytest.importorskip("mpi4py")
+def _restart() -> tuple[list[str], list[str]]:
+    """Return the words that set the path of modules, and the program that continues."""
     paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
-    program = [sys.executable, str(PROGRAMS / "restart.py")]
-    with_path = ["env", f"PYTHONPATH={paths}"]
-    whole = command([*with_path, *program, "plain", "none"], tmp_path)
+    return ["env", f"PYTHONPATH={paths}"], [sys.executable, str(PROGRAMS / "restart.py")]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return what the program prints that runs without a checkpoint."""
+    pytest.importorskip("mpi4py")
+    with_path, program = _restart()
+    return command([*with_path, *program, "plain", "none"], tmp_path_factory.mktemp("whole"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(4, 1), (3, 2), (2, 6), pytest.param(1, 4, marks=pytest.mark.matrix)],
+)
+def test_checkpoints_continue_on_other_numbers_of_ranks(
+    whole: str, before: int, after: int, tmp_path: Path
+) -> None:
+    with_path, program = _restart()
     command([*with_path, *MPIRUN, str(before), *program, "write", "saved"], tmp_path)
     said = command([*with_path, *MPIRUN, str(after), *program, "continue", "saved"], tmp_path)
     assert set(said.split()) == set(whole.split())

@@ -168,8 +168,15 @@ def mutated(
     return built
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
-@pytest.mark.parametrize("name", ["owned", "annexed"])
+@pytest.mark.parametrize(
+    ("name", "ranks"),
+    [
+        ("owned", 2),
+        ("annexed", 4),
+        pytest.param("owned", 4, marks=pytest.mark.matrix),
+        pytest.param("annexed", 2, marks=pytest.mark.matrix),
+    ],
+)
 def test_each_dropped_exchange_and_flag_update_is_reported(
     mutated: Callable[[str], tuple[Path, list[Place]]], name: str, ranks: int
 ) -> None:

@@ -6,13 +6,18 @@ What is built once for several tests counts for the first of them.
 
 from __future__ import annotations
 
+import os
 import resource
 from collections import defaultdict
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
+from served_commands import running_servers
+
 KEY = "processor seconds"
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class CpuTimes:
@@ -57,6 +62,23 @@ class CpuTimes:
 
 
 def taken() -> float:
-    """Return the seconds that this process and its children have taken."""
+    """Return the seconds of CPU time of this process, its ended children and its servers.
+
+    The system adds the time of a process to that of its parent when it ends. Servers
+    (`served_commands.py`) end last, so their time is read while they run.
+    """
     own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    ended = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    return ended + sum(map(taken_by_running, running_servers))
+
+
+def taken_by_running(process: int) -> float:
+    """Return the seconds of CPU time of a running process and of its ended children.
+
+    Systems without Linux's `/proc` give 0, so that the last test of a run counts the servers.
+    """
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return 0.0
+    return sum(map(int, text.rpartition(")")[2].split()[11:15])) / TICKS

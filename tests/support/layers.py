@@ -84,7 +84,11 @@ LATE: dict[str, set[str]] = {
     "pipeline/kernels.py": {
         "psyclone_storage.pipeline.effects.SharedEffects",
     },
-    "pipeline/module_context.py": {"psyclone_storage.targets.c_printer.CPrinter"},
+    "pipeline/module_context.py": {
+        "psyclone_storage.pipeline.callers.ThreadedCalls",
+        "psyclone_storage.pipeline.copied_procedures.copied_procedure",
+        "psyclone_storage.targets.c_printer.CPrinter",
+    },
     "targets/python.py": {"psyclone_storage.targets.transpile.transpile"},
     "targets/gocean.py": {
         f"psyclone_storage.targets.gocean_{name}.TARGET" for name in ("c", "numpy", "cuda")

@@ -32,6 +32,9 @@ STREAMS = 3
 FAILED = 1
 LISTENS = b"listens\n"
 
+running_servers: set[int] = set()
+"""The process identifiers of the servers that this process has started."""
+
 
 @dataclass(frozen=True)
 class Call:
@@ -94,8 +97,10 @@ def served(name: str, *, forks: bool) -> Iterator[Served]:
             assert server.stdin is not None
             assert server.stdout is not None
             assert server.stdout.readline() == LISTENS
+            running_servers.add(server.pid)
             yield Served(name, (str(client), place))
             server.stdin.close()
+        running_servers.discard(server.pid)
 
 
 def _program(call: str) -> str:

@@ -44,6 +44,10 @@ class SourceText:
         """Return the 1-based number of the line that contains `offset`."""
         return bisect_right(self._line_starts, offset)
 
+    def has_line(self, number: int) -> bool:
+        """Return whether there is a line with a number (1-based)."""
+        return 1 <= number <= len(self._line_starts)
+
     def start_of_line(self, number: int) -> int:
         """Return the offset of the first character of a line (1-based)."""
         return self._line_starts[number - 1]

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir import kernel as kern
 from psyclone_storage.ir import unit as un
@@ -190,6 +191,7 @@ class _ColumnRun:
     looks: dict[int, tuple[int, tuple[Expr, ...]]] = field(default_factory=dict)
 
 
+@kept_with_first
 def fills_columns(code: Routine, dummies: tuple[Dummy, ...], arg: int) -> bool:
     """Return whether all values of a column are written before any is read."""
     if len(dummies) != len(code.dummies):

@@ -174,22 +174,26 @@ def halo_scenarios(schedule: sch.Schedule, shared: frozenset[str]) -> Iterator[H
     """Yield scenarios with all combinations of extents and flags and minimal halo depths."""
     names = sorted(extent_names(schedule))
     loops = _loops(schedule)
+    aliases = [(same, _agreeing(shared, same)) for same in same_objects(schedule)]
+    are_extended = any(loop.extent.extended for loop in outer_loops(schedule))
     for values in itertools.product(VALUES, repeat=len(names)):
         extents = dict(zip(names, values, strict=True))
         least = max(_levels_needed(loops, extents), 1)
         for levels in (least, least + 2):
             for flags in range(levels + 1):
-                for filled, same in itertools.product((True, False), same_objects(schedule)):
+                for filled, (same, agreeing) in itertools.product((True, False), aliases):
                     scenario = HaloScenario(
                         levels,
                         extents,
-                        _agreeing(shared, same),
+                        agreeing,
                         flags,
                         schedule.annexed_clean,
                         filled,
                         same=same,
                     )
-                    yield from _with_shallow_fields(schedule, scenario)
+                    yield scenario
+                    if are_extended:
+                        yield from _with_shallow_fields(schedule, scenario)
 
 
 def typical_halo_scenarios(
@@ -204,20 +208,24 @@ def typical_halo_scenarios(
     chosen = [dict.fromkeys(names, value) for value in VALUES]
     chosen += [{**dict.fromkeys(names, 1), name: value} for name in names for value in (0, 3)]
     loops = _loops(schedule)
+    aliases = [(same, _agreeing(shared, same)) for same in same_objects(schedule)]
+    are_extended = any(loop.extent.extended for loop in outer_loops(schedule))
     for extents in chosen if names else chosen[:1]:
         levels = max(_levels_needed(loops, extents), 1) + 1
         chosen_flags = sorted({0, 1, min(2, levels), levels - 1, levels})
-        for flags, same in itertools.product(chosen_flags, same_objects(schedule)):
+        for flags, (same, agreeing) in itertools.product(chosen_flags, aliases):
             scenario = HaloScenario(
                 levels,
                 extents,
-                _agreeing(shared, same),
+                agreeing,
                 flags,
                 schedule.annexed_clean,
                 filled=False,
                 same=same,
             )
-            yield from _with_shallow_fields(schedule, scenario)
+            yield scenario
+            if are_extended:
+                yield from _with_shallow_fields(schedule, scenario)
 
 
 def _agreeing(shared: frozenset[str], same: SameObjects) -> frozenset[str]:
@@ -226,13 +234,10 @@ def _agreeing(shared: frozenset[str], same: SameObjects) -> frozenset[str]:
 
 
 def _with_shallow_fields(schedule: sch.Schedule, scenario: HaloScenario) -> Iterator[HaloScenario]:
-    """Yield a scenario, and variants in which fields have the minimal halo depths for kernels.
+    """Yield variants of a scenario in which fields have the minimal halo depths for kernels.
 
     Steps may require deeper halos; loops record whether a step has extended them.
     """
-    yield scenario
-    if not any(loop.extent.extended for loop in outer_loops(schedule)):
-        return
     least = {datum.name: 1 for datum in schedule.all_data}
     for loop in outer_loops(schedule):
         if not loop.extent.extended:
@@ -329,8 +334,9 @@ def storage_scenarios(schedule: sch.Schedule, all_points: str = "") -> Iterator[
     """Yield scenarios with values on the host, the device or both, and all other options."""
     names = frozenset(datum.name for datum in schedule.data)
     nothing: frozenset[str] = frozenset()
+    aliases = tuple(same_objects(schedule))
     for here, there in ((names, nothing), (nothing, names), (names, names)):
-        for same in same_objects(schedule):
+        for same in aliases:
             for exchanges in (True, False):
                 for wide in (True, False):
                     yield StorageScenario(here, there, same, exchanges, wide, all_points)

@@ -121,7 +121,8 @@ class LfricSettings:
 class GoceanSettings:
     """Settings in the section `[gocean]`, or `[gocean1.0]` in files of 2019.
 
-    - `dirty_flags`: fields record whether their halos are clean.
+    - `dirty_flags`: fields record whether their halos are clean. `registered_flags`: the registry
+      of storages does so for fields that cannot; chosen for infrastructures without flags.
 
     - `split_exchanges`: the start and the end of an exchange are separate.
     """
@@ -132,6 +133,7 @@ class GoceanSettings:
     dirty_flags: bool
     split_exchanges: bool
     debug_mode: bool
+    registered_flags: bool = False
 
 
 @dataclass(frozen=True, slots=True)

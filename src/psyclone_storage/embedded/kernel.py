@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import dropwhile
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -35,6 +36,13 @@ _made = tuple.__new__
 
 
 _MOST_PLACES = 10_000
+
+
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")
+_COLLECTING = {"LIST_APPEND", "SET_ADD", "MAP_ADD", "BUILD_LIST", "BUILD_TUPLE", "BUILD_SET"}
+"""Instructions that make an element of a collection from the value on the stack."""
+_AFTER_COLLECTING = {"JUMP_BACKWARD", "END_FOR", "POP_ITER", "SWAP", "STORE_FAST"}
+"""Instructions between the last element of an inlined comprehension and the use of its value."""
 
 
 _caller = sys._getframe  # noqa: SLF001  # pylint: disable=protected-access
@@ -62,15 +70,26 @@ class CallSites(dict[tuple[int, int], CodeType]):
 
 def _is_discarded(frame: FrameType, called: object, name: str) -> bool:
     """Return whether the value of the current call of a frame is that of `called`, and unused."""
-    following = (one for one in dis.get_instructions(frame.f_code) if one.offset > frame.f_lasti)
-    instruction = next(following, None)
-    if instruction is None or instruction.opname != "POP_TOP":
+    following = _following(frame)
+    instruction = next(following, "")
+    if instruction in _COLLECTING:
+        if frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:
+            # Until Python 3.11, a comprehension is a function; its caller discards the collection.
+            return next(_following(frame.f_back), "") == "POP_TOP"
+        instruction = next(dropwhile(_AFTER_COLLECTING.__contains__, following), "")
+    if instruction != "POP_TOP":
         return False
     # `calls.extend(map(smooth, fields))` discards a value as well, but not that of the kernel.
     word = _called_name(frame)
     if word in frame.f_locals or word in frame.f_globals:
         return frame.f_locals.get(word, frame.f_globals.get(word)) is called
     return word.rpartition(".")[2] == name
+
+
+def _following(frame: FrameType) -> Iterator[str]:
+    """Yield the names of the instructions after the current call of a frame."""
+    found = dis.get_instructions(frame.f_code)
+    return (one.opname for one in found if one.offset > frame.f_lasti)
 
 
 def _called_name(frame: FrameType) -> str:

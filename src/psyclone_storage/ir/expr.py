@@ -14,13 +14,7 @@ from typing import ClassVar
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.keys import (
-    Attributed,
-    FromModule,
-    Named,
-    OfKind,
-    key_of,
-)
+from psyclone_storage.ir.keys import Attributed, FromModule, Named, OfKind, key_of
 from psyclone_storage.ir.operators import (
     FORTRAN,
     AnyOperator,
@@ -327,6 +321,14 @@ class ArrayLiteral:
 
 
 @dataclass(frozen=True, slots=True)
+class TypedArrayLiteral:
+    """An array constructor `[type :: items]`, which converts its items."""
+
+    type: ScalarType
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ComplexLiteral:
     """A complex constant `(real, imaginary)`; its parts are numbers or named constants."""
 
@@ -363,6 +365,13 @@ class Star:
 
 
 @dataclass(frozen=True, slots=True)
+class BozLiteral:
+    """A binary, octal or hexadecimal constant as written, such as `z'ff'`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verbatim:
     """Source text that is preserved without being parsed."""
 
@@ -379,6 +388,8 @@ Expr = (
     | Range
     | Keyword
     | ArrayLiteral
+    | TypedArrayLiteral
+    | BozLiteral
     | ComplexLiteral
     | ImpliedDo
     | Parenthesised
@@ -406,7 +417,7 @@ class _FortranWriter:
     def write(self, expr: Expr) -> RankedText:
         """Return the text of `expr` and the precedence of its outermost operator."""
         match expr:
-            case Literal() | Name() | Verbatim() | Star():
+            case Literal() | Name() | BozLiteral() | Verbatim() | Star():
                 return RankedText(expr.text)
             case Member(base, name):
                 return RankedText(f"{self._base(base)}%{name}")
@@ -414,6 +425,9 @@ class _FortranWriter:
                 return RankedText(f"{self._base(base)}({self._list(items)})")
             case ArrayLiteral(items):
                 return RankedText(f"[{self._list(items)}]")
+            case TypedArrayLiteral(type_, items):
+                kind = "" if type_.kind is None else f"({type_.kind})"
+                return RankedText(f"[{type_.intrinsic.value}{kind} :: {self._list(items)}]")
             case ComplexLiteral() | Parenthesised():
                 return RankedText(f"({self._list(children(expr))})")
             case ImpliedDo(items, variable):
@@ -469,7 +483,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (base, *items)
         case Member(base, _):
             return (base,)
-        case ArrayLiteral(items):
+        case ArrayLiteral(items) | TypedArrayLiteral(_, items):
             return items
         case Keyword(_, value) | Parenthesised(value):
             return (value,)

@@ -30,6 +30,8 @@ class FactKind(Enum):
     """Pointer components with different names do not alias."""
     DATA_COMPONENTS = "unknown-components-are-data"
     """Brackets after a component of a type whose definition is not at hand are subscripts."""
+    ONE_CALL = "one-call-at-a-time"
+    """No two threads call a procedure at the same time."""
     COLUMNS = "columns"
     """No two cells, the last subscript of a dofmap, share a dof, or an element at an offset."""
 

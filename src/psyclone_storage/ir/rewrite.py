@@ -35,8 +35,8 @@ def with_parts(expr: ex.Expr, change: Change) -> ex.Expr:
             return expr if new is base else ex.Member(new, name, expr.symbol)
         case ex.Index():
             return _indexed(expr, change)
-        case ex.ArrayLiteral(items):
-            return ex.ArrayLiteral(tuple(map(change, items)))
+        case ex.ArrayLiteral(items) | ex.TypedArrayLiteral(_, items):
+            return replace(expr, items=tuple(map(change, items)))
         case ex.Keyword(name, value):
             return ex.Keyword(name, change(value))
         case ex.Parenthesised(operand):

@@ -272,6 +272,7 @@ class Routine(Named):
     - `place`, `specified`, `contains`, `end`, `extent`: positions of the first statement, the
       specification part, the `contains` and `end` statements, and the whole routine.
     - `kernel_use`: result of steps on a kernel.
+    - `copies`: texts of procedures for its module, which it calls.
     """
 
     name: str
@@ -286,6 +287,7 @@ class Routine(Named):
     result: str = ""
     contained: tuple[Routine | Between, ...] = ()
     kernel_use: KernelUse = _AS_WRITTEN
+    copies: tuple[Opaque, ...] = ()
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     specified: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     contains: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -427,6 +429,27 @@ class Callee:
     result: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ProcedureCopy:
+    """The text of a procedure for another module.
+
+    `opening` is its first statement before and after its name, `uses` are the imports to be added,
+    and `inside` is the text before the last statement.
+    """
+
+    name: str
+    opening: tuple[str, str]
+    uses: tuple[str, ...]
+    inside: str
+    kind: str
+
+    def text(self, name: str, indent: str) -> str:
+        """Return the text of the procedure with a new name, whose statements are indented."""
+        before, after = self.opening
+        uses = "".join(f"\n{indent}  {line}" for line in self.uses)
+        return f"{before}{name}{after}{uses}{self.inside}end {self.kind} {name}"
+
+
 Lookup = Callable[[str, str], Symbol | None]
 """The symbol of a name of a module, both in lower case; None where neither is known."""
 
@@ -439,7 +462,10 @@ class ModuleContext:
     several procedures. With `bounds_checks`, generated code checks each array index. `is_hidden`
     returns whether a name is inaccessible to other modules or unknown; `imported` returns the
     symbol that imports give a name. Both are None unless the generated code is Fortran. `inlined`
-    caches procedures with inlined calls by the identity of the original.
+    caches procedures with inlined calls by the identity of the original. `threaded_call` returns
+    the first call of procedures of the module, by their names, in a routine of another file that
+    has directives, also through other procedures. `copied` returns the copy of a procedure, by its
+    module and name, for another module, or the reason against a copy.
     """
 
     symbol: Lookup
@@ -448,6 +474,8 @@ class ModuleContext:
     is_hidden: Callable[[str, str], bool] | None = None
     imported: Callable[[Iterable[Use], str], Symbol | None] | None = None
     inlined: dict[int, tuple[Routine, InlinedCode]] = field(default_factory=dict, compare=False)
+    threaded_call: Callable[[str, Iterable[str]], Span | None] | None = None
+    copied: Callable[[str, str, str], ProcedureCopy | str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

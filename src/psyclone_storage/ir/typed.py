@@ -69,6 +69,8 @@ class Typing:
                 return self.type_of(base)
             case ex.ArrayLiteral(items) if items:
                 return self.type_of(items[0])
+            case ex.TypedArrayLiteral(type_):
+                return type_
             case ex.Keyword(_, value) | ex.Parenthesised(value) | ex.Unary(_, value):
                 return self.type_of(value)
             case ex.Binary(op, left, right):
@@ -139,7 +141,7 @@ class Typing:
     def rank_of(self, expr: ex.Expr) -> int | None:
         """Return the rank of `expr` (0 for a scalar), or None if it is unknown."""
         match expr:
-            case ex.Literal() | ex.ComplexLiteral() | ex.StructureConstructor():
+            case ex.Literal() | ex.BozLiteral() | ex.ComplexLiteral() | ex.StructureConstructor():
                 return 0
             case ex.Name():
                 found = self.symbol(expr.key)
@@ -149,7 +151,7 @@ class Typing:
                 if component is None or outer is None:
                     return None
                 return outer + component.rank
-            case ex.ArrayLiteral():
+            case ex.ArrayLiteral() | ex.TypedArrayLiteral():
                 return 1
             case ex.Substring(base, _):
                 return self.rank_of(base)

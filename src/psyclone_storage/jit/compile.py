@@ -423,6 +423,17 @@ def _expr(
             raise TypeError(f"The kernel '{kernel.name}' takes True or False, not {value!r}.")
         message = f"The kernel '{kernel.name}' takes a number, not {_said(value)}."
         raise TypeError(message)
+    _check_number(value, passed, at)
+    return names.of_number(value, position, written, own)
+
+
+def _check_number(value: Any, passed: _Parameters, at: int) -> None:
+    """Check that argument `at` has a type of numbers for which Python computes the same.
+
+    Raises:
+        TypeError: it has another type.
+    """
+    kernel = passed.kernel
     if passed.integers and passed.integers[at] and not isinstance(value, Integral):
         raise TypeError(
             f"The kernel '{kernel.name}' takes an integer, not {value!r}, as its argument "
@@ -433,7 +444,11 @@ def _expr(
             f"{value!r} has other bits than integers of kernels, with which Python would go "
             f"on to compute: '{kernel.name}' takes 32 bits and a sign, so give it 'int(...)' of it."
         )
-    return names.of_number(value, position, written, own)
+    if kernel.points is not None and not _is_double(getattr(value, "dtype", None)):
+        raise TypeError(
+            f"{value!r} is a real of another size than those of kernels, with which Python would "
+            f"go on to compute: '{kernel.name}' takes 64 bits, so give it 'float(...)' of it."
+        )
 
 
 def _type_of(value: Any, usual: DataType | None) -> DataType | None:
@@ -482,7 +497,12 @@ def _is_usual(dtype: Any) -> bool:
     return dtype is None or (getattr(dtype, "kind", "") == "i" and dtype.itemsize >= _INTEGER_BYTES)
 
 
-_INTEGER_BYTES = 4
+_INTEGER_BYTES, _REAL_BYTES = 4, 8
+
+
+def _is_double(dtype: Any) -> bool:
+    """Return whether a number is no real of NumPy, or one of 64 bits."""
+    return getattr(dtype, "kind", "") != "f" or dtype.itemsize == _REAL_BYTES
 
 
 def _said(value: Any) -> str:

@@ -22,11 +22,12 @@ from typing import Any, NamedTuple
 
 from psyclone_storage.base.results import QUEUES
 from psyclone_storage.base.uncaught import UserError
+from psyclone_storage.jit.call_cache import CacheEntry
 from psyclone_storage.jit.disk_cache import MODULES
 from psyclone_storage.jit.invokes import recover, run_invoke
 from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import ArgumentKind, JitOptions, LiveCall, LiveKernel, argument_kind
-from psyclone_storage.languages.python.parse.closure import ClosureSnapshot, MergedSites
+from psyclone_storage.languages.python.parse.closure import ClosureSnapshot, InvokeSite, MergedSites
 
 _MOST = 32
 """The number of invokes that are merged at most."""
@@ -169,15 +170,8 @@ class DeferredInvokes:
             sites = self._sites[key] = MergedSites(tuple([one.site for one in batch]))
         label = "_".join([one.label for one in batch if one.label])[:_LONGEST]
         options = batch[0].options
-        for entry in self._session.calls.get((id(sites.f_code), sites.f_lasti), ()):
-            data = entry.call.match(options, label, calls)
-            if data is not None:
-                try:
-                    entry.compiled.routine(*data)
-                except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-                    recover(self._session, error, (calls, label, sites, options))
-                return
-        run_invoke(self._session, calls, label, sites, options)
+        found = self._cached(calls, label, sites, options)
+        self._execute(found, (calls, label, sites, options))
 
     def _drop(self, count: int) -> None:
         """Remove the first invokes; data that later ones do not use are no longer waited for."""
@@ -193,14 +187,32 @@ class DeferredInvokes:
         self, calls: tuple[LiveCall, ...], label: str, frame: FrameType, options: JitOptions
     ) -> None:
         found = self._find(frame, options, label, calls)
+        self._execute(found, (calls, label, frame, options))
+
+    def _cached(
+        self, calls: tuple[LiveCall, ...], label: str, sites: MergedSites, options: JitOptions
+    ) -> tuple[CacheEntry, tuple[Any, ...]] | None:
+        """Return the cached call of merged invokes, which have no frame, with its data."""
+        for entry in self._session.calls.get((id(sites.f_code), sites.f_lasti), ()):
+            data = entry.call.match(options, label, calls)
+            if data is not None:
+                return entry, data
+        return None
+
+    def _execute(
+        self,
+        found: tuple[CacheEntry, tuple[Any, ...]] | None,
+        about: tuple[tuple[LiveCall, ...], str, InvokeSite, JitOptions],
+    ) -> None:
+        """Execute an invoke, which is cached or not."""
         if found is None:
-            run_invoke(self._session, calls, label, frame, options)
+            run_invoke(self._session, *about)
             return
         entry, data = found
         try:
             entry.compiled.routine(*data)
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-            recover(self._session, error, (calls, label, frame, options))
+            recover(self._session, error, about)
 
     # -- numbers of kernels ----------------------------------------------------------------------
 

@@ -36,6 +36,15 @@ def registry_lookup(context: LoweringContext, storage: Name, values: Expr) -> Po
     return PointerAssign(storage, CallFunction(function, (values,)))
 
 
+def halo_is_dirty(context: LoweringContext, values: Expr, depth: Expr) -> Expr:
+    """Return whether the halo of `values` is dirty, as their storage has recorded."""
+    function, storage_of = (
+        Name(context.work.imports.local(abi.MODULE, name))
+        for name in (abi.HALO_IS_DIRTY, abi.STORAGE_OF)
+    )
+    return CallFunction(function, (CallFunction(storage_of, (values,)), depth))
+
+
 def acquire_registered(
     context: LoweringContext, asked: AcquireData, storage: Name, values: Expr, window: Expr
 ) -> tuple[Line, ...]:

@@ -25,4 +25,8 @@ BEGIN_EXCHANGE, END_EXCHANGE = "begin_exchange", "end_exchange"
 NEEDED = "needed"
 """The last argument of `begin_exchange`, false if the exchange skips an array with a clean halo."""
 
-RESERVED = frozenset({MODULE, STORAGE.name, STORAGE_OF})
+HALO_IS_DIRTY = "halo_is_dirty"
+"""The function `halo_is_dirty(storage, depth)` of a storage that records whether the halo is
+clean."""
+
+RESERVED = frozenset({MODULE, STORAGE.name, STORAGE_OF, HALO_IS_DIRTY})

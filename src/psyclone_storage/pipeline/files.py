@@ -23,7 +23,7 @@ from psyclone_storage.config.settings import Settings
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.facts import ASSUMPTIONS as ASSUMED_KINDS
-from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource
+from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource, of_routine
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
 from psyclone_storage.ir.routine import Routine, SourceFile
@@ -194,7 +194,7 @@ class FileTransformer:
             self._recipe.run_on_file(tree, dict(self._request.keywords))
         finish(tree)
         reads = self._recipe.reads
-        if reads.others:
+        if reads.others or bench.has_searched_callers:
             return None
         return script_record(self._recipe.path, reads.files, reads.variables, printed)
 
@@ -310,6 +310,7 @@ def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> Loop
     condition = verdict.condition
     is_provable = verdict.is_independent or condition is not None
     clauses = verdict.clauses if is_provable else Clauses()
+    assumed = (one for one in of_routine(bench.facts, routine) if one.kind is FactKind.ONE_CALL)
     listed = (
         ("if", () if condition is None else (spell(condition),)),
         ("private", clauses.private),
@@ -324,7 +325,7 @@ def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> Loop
         verdict.status.value,
         directive,
         tuple((word, names) for word, names in listed if names),
-        tuple(map(str, verdict.assumptions)),
+        tuple(map(str, (*verdict.assumptions, *assumed))),
         tuple(_blocking(verdict)),
         tuple(_reasons(verdict)),
         tuple(f"{one.kind.value} {one.name}".strip() for one in cures),

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING
 
 from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.base.source import SourceText
+from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Symbol
-from psyclone_storage.ir.routine import Callee, InlinedCode, ModuleContext, Routine
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.routine import (
+    Callee,
+    InlinedCode,
+    ModuleContext,
+    ProcedureCopy,
+    Routine,
+)
 from psyclone_storage.ir.unit import Use
 from psyclone_storage.languages.sources.kernel_search import index_with
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
@@ -41,6 +48,8 @@ class ModuleContexts:
             is_hidden=self._is_hidden,
             imported=self._imported,
             inlined=self._inlined,
+            threaded_call=partial(self._threaded_call, source),
+            copied=partial(self._copied, source),
         )
 
     def _around(self, source: SourceText) -> ModuleContext:
@@ -62,6 +71,17 @@ class ModuleContexts:
 
     def _procedures(self, source: SourceText, module: str, name: str) -> tuple[Callee, ...]:
         return self._around(source).procedures(module, name)
+
+    def _threaded_call(self, source: SourceText, module: str, names: Iterable[str]) -> Span | None:
+        from psyclone_storage.pipeline.callers import ThreadedCalls  # noqa: PLC0415
+
+        found = {(key_of(module), name) for name in names}
+        return ThreadedCalls(self.finder, source, found).first()
+
+    def _copied(self, source: SourceText, *names: str) -> ProcedureCopy | str:
+        from psyclone_storage.pipeline.copied_procedures import copied_procedure  # noqa: PLC0415
+
+        return copied_procedure(self.finder, source, *names)
 
     def _imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
         return self.finder.imported(uses, name)

@@ -74,11 +74,21 @@ class _Launch(NamedTuple):
     has_result: bool
 
 
+class DeviceArray(NamedTuple):
+    """The location of an array on a device: its address, and the memory that work on it uses."""
+
+    address: int
+    uses: tuple[MemoryUse, ...]
+
+
 class ArrayHolder(Protocol):
     """A `with` block of this thread that has acquired data for writing."""
 
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
         """Return the host arrays of `data`, or None if the block has not acquired all of them."""
+
+    def held_on_device(self, data: Sequence[Any], /) -> Sequence[DeviceArray] | None:
+        """Return the arrays of `data` on the device, or None if the block has not all of them."""
 
 
 class _Innermost(threading.local):
@@ -114,6 +124,27 @@ def arrays_on_host(data: Sequence[Any], *, writes: bool) -> Iterator[Sequence[An
 
 
 @contextmanager
+def arrays_on_device(
+    data: Sequence[Any], device: str, *, writes: bool
+) -> Iterator[Sequence[DeviceArray]]:
+    """Yield the arrays of `data` on `device`; acquire them unless this thread has done so."""
+    holder = _INNERMOST.holder
+    arrays = None if holder is None else holder.held_on_device(data)
+    if arrays is not None:
+        yield arrays
+        return
+    named = {str(at): datum.storage for at, datum in enumerate(data)}
+    block = LaunchBlock(named, device, tuple(named) if writes else ())
+    with block as found:
+        yield located(block, found)
+
+
+def located(block: LaunchBlock, arrays: Mapping[str, Any]) -> list[DeviceArray]:
+    """Return the locations of the arrays that an entered block has on its device."""
+    return list(map(DeviceArray, map(address_of, arrays.values()), block.uses()))
+
+
+@contextmanager
 def holding(holder: ArrayHolder) -> Iterator[None]:
     """Let exchanges in a `with` block use the arrays that `holder` has acquired."""
     outer = _INNERMOST.replace(holder)
@@ -134,6 +165,9 @@ class HeldData:
         """Return the arrays of `data`; None if they are not all stored here."""
         found = [self._arrays.get(id(datum)) for datum in data]
         return None if any(one is None for one in found) else found
+
+    def held_on_device(self, _: Sequence[Any], /) -> None:
+        """Return None: all data are on the host."""
 
 
 class BoundStorages:
@@ -176,10 +210,13 @@ class BoundStorages:
         named = dict(zip(names, self._storages, strict=True))
         changed = (*self._writes, *moving)
         writes = tuple(names[at] for at in changed)
-        if self.device is not None:
-            return BoundRun(LaunchBlock(named, self.device, writes), self.functions)
         at_id = {self.ids[at]: at for at in changed if at < len(self.ids)}
-        return BoundRun(bound(named, writes=writes), self.functions, at_id)
+        binding = (
+            bound(named, writes=writes)
+            if self.device is None
+            else LaunchBlock(named, self.device, writes)
+        )
+        return BoundRun(binding, self.functions, at_id)
 
     def check_layout(self, array: Any) -> None:
         """Check that an array has the layout that the functions expect.
@@ -197,9 +234,8 @@ class BoundStorages:
         """
         return binding.__enter__()  # pylint: disable=unnecessary-dunder-call
 
-    def launches(self, binding: Any) -> tuple[_Launch, ...]:
-        """Return the launch parameters of each function for the arrays of `binding`."""
-        found = binding.uses()
+    def launches(self, found: Sequence[tuple[MemoryUse, ...]]) -> tuple[_Launch, ...]:
+        """Return the launch parameters of each function; arrays use the memory in `found`."""
         made = []
         for function, at in zip(self.functions, self._places, strict=True):
             wanted = getattr(function, "argtypes", None)
@@ -269,7 +305,7 @@ class BoundRun:
 
     __slots__ = (
         "data", "home", "known", "tables", "_arrays", "_binding", "_changed", "_functions",
-        "_launches", "_outer", "_seen", "_tables", "_untouched",
+        "_launches", "_outer", "_seen", "_tables", "_untouched", "_uses",
     )  # fmt: skip
 
     def __init__(
@@ -277,7 +313,7 @@ class BoundRun:
     ) -> None:
         """Store the binding of the data; the data and cached state are set for each call.
 
-        `changed` maps identities of data changed on the host to their positions.
+        `changed` maps identities of changed data to their positions.
         """
         self._changed = changed or {}
         self.home: list[BoundRun] = []
@@ -291,6 +327,7 @@ class BoundRun:
         self._outer: ArrayHolder | None = None
         self._seen: Any = None
         self._untouched = False
+        self._uses: tuple[tuple[MemoryUse, ...], ...] = ()
 
     def __enter__(self) -> BoundRun:
         for datum in self.data:
@@ -314,11 +351,24 @@ class BoundRun:
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
         """Return the host arrays of `data`; None if the routine does not change all of them."""
         at = self._changed
+        if self._launches is not None:
+            return None
         try:
             arrays: Any = self._arrays
             return [arrays[at[id(datum)]] for datum in data]
         except KeyError:
             return None
+
+    def held_on_device(self, data: Sequence[Any], /) -> Sequence[DeviceArray] | None:
+        """Return the arrays of `data`; None if the routine does not change all on the device."""
+        if self._launches is None:
+            return None
+        try:
+            positions = [self._changed[id(datum)] for datum in data]
+        except KeyError:
+            return None
+        addresses = self._tables[0]
+        return [DeviceArray(addresses[at], self._uses[at]) for at in positions]
 
     def _find(self, arrays: Any) -> None:
         """Update the tables for arrays that have moved; queued work keeps its own tables.
@@ -346,7 +396,9 @@ class BoundRun:
             if array is not before[at]:
                 known.check_layout(array)
                 addresses[at] = address_of(array)
-        self._launches = None if known.device is None else known.launches(self._binding)
+        if known.device is not None:
+            self._uses = self._binding.uses()
+            self._launches = known.launches(self._uses)
         made = self._tables = (addresses, *known.numbers)
         self.tables = made if known.device is not None else tuple(map(ctypes.addressof, made))
         self._arrays = found

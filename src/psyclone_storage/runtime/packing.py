@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.runtime.binding import DeviceArray, arrays_on_device, located
 from psyclone_storage.runtime.device import KernelLibrary
-from psyclone_storage.runtime.native import address_of
 from psyclone_storage.storage import Storage, as_storage
 from psyclone_storage.storage.gdp.binding import LaunchBlock
 from psyclone_storage.storage.memory.fp_errors import NativeCall
@@ -139,45 +139,41 @@ class StripKernels:
         self._room = next((room for room in _FIELDS if fields <= room), _FIELDS[-1])
         library = _StripLibrary({"__c__": kernels_text(self._room, dtype.itemsize)})
         self._functions = {name: library.function(name, "") for name in _DONE}
-        self._launches: dict[tuple[str, Strides], list[_StripLaunch]] = {}
+        self._launches: dict[tuple[str, Strides], _StripLaunches] = {}
 
-    def move(self, name: str, fields: Sequence[Storage], strips: Sequence[Strips]) -> None:
-        """Execute `PACK`, `UNPACK` or `COPY` for the values of `fields` in `strips`.
+    def move(self, name: str, data: Sequence[Any], strips: Sequence[Strips]) -> None:
+        """Execute `PACK`, `UNPACK` or `COPY` for the values of fields in `strips`.
 
-        Calls with the same name must have the same strips. The device executes them in order; the
-        host does not wait.
+        `data` are the fields; their values are in their `storage`. Calls with the same name must
+        have the same strips. The device executes them in order; the host does not wait.
         """
-        strides = tuple(field.strides for field in fields)
-        launches = self._launches.get((name, strides))
-        if launches is None:
-            launches = self._launches[name, strides] = self._prepared(name, strips, strides)
-        if not launches:
+        strides = tuple(datum.storage.strides for datum in data)
+        known = self._launches.get((name, strides))
+        if known is None:
+            known = self._launches[name, strides] = self._prepared(name, strips, strides)
+        if not known.launches:
             return
-        of_fields = {f"field {at}": field for at, field in enumerate(fields)}
-        messages = {f"message {at}": strip.message for at, strip in enumerate(strips)
-                    if strip.message is not None}  # fmt: skip
-        tables = {one.table: one.entries for one in launches}
-        writes = tuple(messages if name == PACK else of_fields)
-        block = LaunchBlock({**of_fields, **messages, **tables}, self._device, writes)
-        with block as arrays:
-            uses = dict(zip(arrays, block.uses(), strict=True))
-            found = {key: address_of(array) for key, array in arrays.items()}
-            for one in launches:
-                work = NativeCall(self._functions[name], *self._passed(one, found))
-                block.start(work, tuple(use for key in one.used for use in uses[key]))
+        function, block = self._functions[name], known.block
+        with arrays_on_device(data, self._device, writes=name != PACK) as fields, block as arrays:
+            found = known.located(arrays)
+            for one in known.launches:
+                each = [fields[at] for at in one.fields]
+                work = NativeCall(function, *self._passed(one, found, each))
+                uses = tuple(use for key in one.used for use in found[key].uses)
+                block.start(work, uses, tuple(use for field in each for use in field.uses))
 
-    def _passed(self, one: _StripLaunch, found: Mapping[str, int]) -> tuple[Any, None, Any]:
+    def _passed(
+        self, one: _StripLaunch, found: Mapping[str, DeviceArray], fields: Sequence[DeviceArray]
+    ) -> tuple[Any, None, Any]:
         """Return the kernel arguments: the tables of addresses and of counts."""
-        where = found[one.message] + one.begin * self._itemsize if one.message else 0
-        addresses = [found[key] for key in (one.table, *one.fields)]
+        where = found[one.message].address + one.begin * self._itemsize if one.message else 0
         # A kernel accesses only the number of fields that it receives.
-        unused = [0] * (self._room - len(one.fields))
-        data = (ctypes.c_void_p * (2 + self._room))(where, *addresses, *unused)
-        return data, None, (ctypes.c_int64 * 2)(len(one.fields), one.values * self._words)
+        unused = [0] * (self._room - len(fields))
+        addresses = (where, found[one.table].address, *(one.address for one in fields), *unused)
+        data = (ctypes.c_void_p * len(addresses))(*addresses)
+        return data, None, (ctypes.c_int64 * 2)(len(fields), one.values * self._words)
 
-    def _prepared(
-        self, name: str, strips: Sequence[Strips], strides: Strides
-    ) -> list[_StripLaunch]:
+    def _prepared(self, name: str, strips: Sequence[Strips], strides: Strides) -> _StripLaunches:
         """Return the launches for some strips, each for as many fields as a kernel can take."""
         found: list[_StripLaunch] = []
         for number, one in enumerate(strips):
@@ -187,13 +183,20 @@ class StripKernels:
                 table, values = self._table_of(one, numbers, strides)
                 if values:
                     stored = as_storage(table, device=self._device, label=f"places for {name}")
-                    fields = tuple(f"field {at}" for at in numbers)
-                    launch = _StripLaunch(
-                        f"table {len(found)}", stored, fields, message, begin, values
-                    )
-                    found.append(launch)
+                    label = f"table {len(found)}"
+                    found.append(_StripLaunch(label, stored, numbers, message, begin, values))
                 begin += values
-        return found
+        return _StripLaunches(found, self._block(name, strips, found))
+
+    def _block(
+        self, name: str, strips: Sequence[Strips], launches: Sequence[_StripLaunch]
+    ) -> LaunchBlock:
+        """Return a block that binds the messages and tables of some launches."""
+        messages = {f"message {at}": strip.message for at, strip in enumerate(strips)
+                    if strip.message is not None}  # fmt: skip
+        tables = {one.table: one.entries for one in launches}
+        writes = tuple(messages) if name == PACK else ()
+        return LaunchBlock({**messages, **tables}, self._device, writes)
 
     def _table_of(self, strips: Strips, numbers: range, strides: Strides) -> tuple[Array, int]:
         """Return a table, and the number of its values.
@@ -227,13 +230,13 @@ class StripKernels:
 class _StripLaunch:
     """Arguments of one launch: values of some fields, from position `begin` in a message.
 
-    Fields, message and table are identified by their names in a block. Without a message, values
-    are copied.
+    Message and table are identified by their names in a block, fields by their positions. Without a
+    message, values are copied.
     """
 
     table: str
     entries: Storage
-    fields: tuple[str, ...]
+    fields: range
     message: str
     begin: int
     values: int
@@ -241,7 +244,25 @@ class _StripLaunch:
     @property
     def used(self) -> tuple[str, ...]:
         """The data of the launch, by name."""
-        return (self.table, *self.fields, *((self.message,) if self.message else ()))
+        return (self.table, self.message) if self.message else (self.table,)
+
+
+class _StripLaunches:
+    """Launches for fields of equal layout, and a block that binds their messages and tables."""
+
+    def __init__(self, launches: Sequence[_StripLaunch], block: LaunchBlock) -> None:
+        """Store the launches; the arrays of the block are located when it is entered."""
+        self.launches, self.block = launches, block
+        self._seen: Any = None
+        self._located: dict[str, DeviceArray] = {}
+
+    def located(self, arrays: Mapping[str, Any]) -> dict[str, DeviceArray]:
+        """Return the locations of the arrays of the block by name, while it is entered."""
+        # The block returns the same dictionary as long as all its arrays are the same.
+        if arrays is not self._seen:
+            self._located = dict(zip(arrays, located(self.block, arrays), strict=True))
+            self._seen = arrays
+        return self._located
 
 
 class _StripLibrary(KernelLibrary):

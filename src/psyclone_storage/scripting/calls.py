@@ -49,7 +49,7 @@ def script_calls(error: BaseException, script: SourceText) -> ScriptCalls:
     found = []
     for frame in frames[names.index(script.name) :]:
         source = _source_of(frame.filename, script)
-        if source is not None and frame.lineno:
+        if source is not None and frame.lineno and source.has_line(frame.lineno):
             found.append(line_of(source, frame.lineno))
     return ScriptCalls(tuple(found))
 
@@ -61,6 +61,7 @@ def own_source(name: str) -> SourceText | None:
         return None
     if any(path.resolve().is_relative_to(folder) for folder in _installed()):
         return None
+    linecache.checkcache(name)
     text = "".join(linecache.getlines(name))
     return SourceText(os.path.relpath(name), text) if text else None
 

@@ -179,7 +179,7 @@ class Recipe:
         calls = script_calls(error, self.source)
         name = error.filename or ""
         source = self.source if name == str(self.path) else own_source(name)
-        if source is not None and error.lineno:
+        if source is not None and error.lineno and source.has_line(error.lineno):
             start = source.start_of_line(error.lineno) + max(0, (error.offset or 1) - 1)
             calls = ScriptCalls((*calls.spans, source.span(start, start + 1)))
         else:

@@ -106,7 +106,8 @@ def _storages(settings: Settings) -> Infrastructure:
 
 
 def _registry(settings: Settings) -> Infrastructure:
-    return gocean_registry(grid_paths(settings), properties_of_grids(settings))
+    has_flags = settings.gocean.registered_flags
+    return gocean_registry(grid_paths(settings), properties_of_grids(settings), has_flags=has_flags)
 
 
 def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
@@ -123,6 +124,18 @@ def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
         AskedExtension(f"The setting '{name}'", abi.GOceanModule.FIELD, procedure)
         for name, chosen, procedure in asked
         if chosen
+    )
+
+
+def _extensions_of_registry(settings: Settings) -> tuple[AskedExtension, ...]:
+    """Return the required extensions; the registry records flags where fields have none."""
+    if settings.gocean.registered_flags:
+        settings = replace(settings, gocean=replace(settings.gocean, dirty_flags=False))
+        return _extensions(settings)
+    registered = replace(settings, gocean=replace(settings.gocean, registered_flags=True))
+    return tuple(
+        one._replace(without=registered) if one.name == abi.IS_DIRTY else one
+        for one in _extensions(settings)
     )
 
 
@@ -174,7 +187,7 @@ TARGETS: Mapping[str, TargetRow] = {
     "dl_esm_inf": Target(FORTRAN, _infrastructure, asks=_extensions),
     "c": _c,
     "storage": Target(FORTRAN, _storages, _fields_ask, _extensions_of_storages),
-    "registry": Target(FORTRAN, _registry, asks=_extensions),
+    "registry": Target(FORTRAN, _registry, asks=_extensions_of_registry),
     "numpy": _numpy,
     "cuda": _cuda,
 }

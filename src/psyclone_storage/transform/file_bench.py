@@ -50,12 +50,14 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.facts import (
     FLOW_KINDS,
     AppliedFacts,
     Fact,
+    FactKind,
     Facts,
     of_routine,
 )
@@ -76,8 +78,14 @@ from psyclone_storage.ir.routine import (
     SpecificationItem,
     UseStatement,
 )
-from psyclone_storage.passes.inline.kernels import inline_statement
+from psyclone_storage.passes.inline.kernels import inline_statement, routines_calling
 from psyclone_storage.transform.file_blocks import AddDirective, uid_of, with_block
+from psyclone_storage.transform.file_copies import (
+    CopyProcedure,
+    check_in_module,
+    with_copies,
+    with_copy,
+)
 from psyclone_storage.transform.file_statements import with_rewritten, with_statement
 from psyclone_storage.transform.kernel.code import ChangesCode, check_loop_directives, placed
 from psyclone_storage.transform.kernel.routine import check_still_for_device
@@ -159,6 +167,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._verdicts: dict[tuple[int, int], tuple[Routine, KnownVerdicts]] = {}
         self._names: tuple[FileTree | None, frozenset[str]] = (None, frozenset())
         self.left_out: list[Diagnostic] = []
+        self.has_searched_callers = False
         self._new: list[un.DirectiveBlock] = []
         self._statements: dict[int, tuple[Routine, Routine]] = {}
         self._names_of_lines: dict[int, tuple[un.Line, frozenset[str]]] = {}
@@ -329,6 +338,12 @@ class FileBench(Bench[FileTree, NamedStep]):
         """Return the footprint of a loop, for questions about other transformations."""
         return CodeFootprint(self.flow(routine), self.node(routine, uid))
 
+    def threaded_call(self, module: str, names: Iterable[str]) -> Span | None:
+        """Return a call of procedures in another file that several threads may execute."""
+        self.has_searched_callers = True
+        search = None if self._around is None else self._around.threaded_call
+        return None if search is None else search(module, names)
+
     @property
     def file(self) -> SourceFile:
         """The file as it was read."""
@@ -373,7 +388,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         def change(unit: Routine) -> Routine:
             key = self._keys.get(unit.extent.start) if unit.extent is not None else None
             code = None if key is None else after.get(key)
-            return unit if code is None else _with_code(unit, code)
+            return with_copies(unit) if code is None else _with_code(unit, code)
 
         return self._file, self._file.changed(change)
 
@@ -413,11 +428,25 @@ class FileBench(Bench[FileTree, NamedStep]):
                 return self._tree, reasons
             changed = linked(addressed(code), former=self.code(key), names=self.names_of_line)
             planned = self.planned(changed)
-        reasons = planned.reasons or check_still_for_device(planned.code, self.code(key))
+        reasons = planned.reasons or self._called_at_once(step)
+        reasons = reasons or check_still_for_device(planned.code, self.code(key))
         if reasons:
             is_edit = not isinstance(step, AddDirective)
             return self._tree, _too_late(reasons) if is_edit else reasons
         return {**self._tree, key: planned.code}, ()
+
+    def _called_at_once(self, step: NamedStep) -> Reasons:
+        """Return the reasons against threads that call a routine with saved arrays."""
+        saved = [one for one in self._facts if one.kind is FactKind.ONE_CALL]
+        if not saved or not isinstance(step, AddDirective):
+            return ()
+        codes = {**self._routines, **self._tree}
+        inside = replace(self.code(step.routine), body=self._new[0].body)
+        return tuple(
+            Diagnostic("T060", f"'{one.name}' has saved arrays, so only one thread may call it.")
+            for one in saved
+            if " " in routines_calling({**codes, " ": inside}, one.routine)
+        )
 
     def verify(self, tree: FileTree) -> Reasons:
         """Return nothing: `attempt` has planned all regions."""
@@ -459,6 +488,11 @@ class FileBench(Bench[FileTree, NamedStep]):
                 )
             case InlineStatement(routine, line, call):
                 return key_of(routine), self._inlined(self.code(routine), line, call)
+            case CopyProcedure(routine):
+                known = (one for code in self._tree.values() for one in code.copies)
+                code = self.code(routine)
+                check_in_module(code, self._file.every_unit(), step)
+                return key_of(routine), with_copy(code, step, self._around, self.names, known)
             case ChangesCode():
                 code = self.code(step.call)
                 reasons = (*check_loop_directives(code), *step.check_code(code))
@@ -537,7 +571,7 @@ def _with_code(unit: Routine, code: Routine) -> Routine:
     )
     same = (_unchanged(item, present) for item in unit.specification)
     items = (*uses, *(one for one in same if one is not None), *changed, *new, *marks)
-    return replace(unit, body=code.body, specification=items)
+    return replace(unit, body=code.body, specification=items, copies=code.copies)
 
 
 def _unchanged(

@@ -63,7 +63,7 @@ def with_statement(
     uses = tuple(map(UseStatement, after.uses[len(code.uses) :]))
     if not new:
         items = (*uses, *code.specification)
-        body = _exchanged(code.body, line, after.body)
+        body = replaced_line(code.body, line, after.body)
         return replace(code, body=body, specification=items if uses else code.specification)
     others = frozenset().union(*map(names, walk_lines(code.body)))
     table = NameTable((*names_of(replace(code, body=())), *others))
@@ -75,7 +75,7 @@ def with_statement(
         lines = everywhere(lines, lambda expr: substituted(expr, values))
         new = [replace(item, name=spell(values.get(item.key, Name(item.name)))) for item in new]
     items = (*uses, *code.specification, *(DeclarationStatement((item,)) for item in new))
-    return replace(code, body=_exchanged(code.body, line, lines), specification=items)
+    return replace(code, body=replaced_line(code.body, line, lines), specification=items)
 
 
 def _check_place(
@@ -101,7 +101,7 @@ def _check_place(
                 raise CompileError(Diagnostic("T060", message, place_of_line(line)))
 
 
-def _exchanged(
+def replaced_line(
     lines: tuple[un.Line, ...], line: un.Line, new: tuple[un.Line, ...]
 ) -> tuple[un.Line, ...]:
     """Return statements with `new` ones instead of the very statement `line`."""
@@ -110,5 +110,5 @@ def _exchanged(
         if one is line:
             found += new
         else:
-            found.append(with_changed_blocks(one, lambda block: _exchanged(block, line, new)))
+            found.append(with_changed_blocks(one, lambda block: replaced_line(block, line, new)))
     return lines if all(map(is_, found, lines)) and len(found) == len(lines) else tuple(found)

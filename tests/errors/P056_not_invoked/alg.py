@@ -7,5 +7,6 @@ from smooth_mod import smooth
 def step(new, old):
     invoke(smooth(new, old))
     smooth(old, new)
+    [smooth(new, one) for one in (old, old)]
     calls = [smooth(new, old)]
     return calls

@@ -48,7 +48,22 @@ def of_builtin() -> None:
     lfric.setval_c(1, 2)
 
 
-@pytest.mark.parametrize("discards", [statement, in_handler, of_fortran, of_builtin])
+def in_comprehension() -> None:
+    [copy(1, 2) for _ in range(3)]  # pylint: disable=expression-not-assigned
+
+
+def in_set() -> None:
+    {copy(1, one) for _ in range(3) for one in (2, 3) if one}  # pylint: disable=expression-not-assigned
+
+
+def in_tuple() -> None:
+    1, copy(1, 2)  # pylint: disable=expression-not-assigned
+
+
+@pytest.mark.parametrize(
+    "discards",
+    [statement, in_handler, of_fortran, of_builtin, in_comprehension, in_set, in_tuple],
+)
 def test_a_discarded_call_is_a_warning_at_its_line(discards: Callable[[], None]) -> None:
     with pytest.warns(RuntimeWarning, match=r"has no effect.*write invoke\(") as found:
         discards()
@@ -69,6 +84,13 @@ def test_a_loop_warns_once() -> None:
 
 def listed() -> list[RequestedCall]:
     return [copy(1, 2) for _ in range(2)]
+
+
+def stored() -> int:
+    calls = [copy(1, 2) for _ in range(2)]
+    more = (copy(1, 2), [copy(one, 2) for one in (1, 2)])
+    str([copy(1, 2) for _ in range(2)])
+    return len(calls) + len(more)
 
 
 def appended() -> list[RequestedCall]:
@@ -112,6 +134,7 @@ def refused() -> None:
     "uses",
     [
         listed,
+        stored,
         appended,
         mapped,
         conditional,

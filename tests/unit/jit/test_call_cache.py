@@ -398,6 +398,20 @@ def test_whole_numbers_of_other_sizes_are_refused() -> None:
     configure()
 
 
+@pytest.mark.parametrize("target", ["", "numpy"])
+def test_reals_of_other_sizes_are_refused(target: str) -> None:
+    """Python would compute '0.1f * 0.1f' with few bits before it meets a field."""
+    configure(distributed=False, target=target)
+    one, two = ones(2)
+    for number in (np.float32(0.1), np.float16(0.5), np.longdouble(3)):
+        for _ in range(2):
+            with pytest.raises(TypeError, match=r"np\.\w+\(.*'float\(...\)' of it"):
+                step(one, two, number)  # type: ignore[arg-type]
+    step(one, two, np.float64(0.1))
+    assert one.values[1, 1] == 0.1
+    configure()
+
+
 def test_numbers_that_are_too_large_are_said_in_words() -> None:
     """Those are, too, that Python refuses to write down."""
     configure(distributed=False)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import linecache
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -309,3 +311,53 @@ def test_variables_of_another_type_are_named(monkeypatch: pytest.MonkeyPatch) ->
         cells.run()
     (note,) = caught.value.__notes__
     assert "'COUNT', which the kernel 'change' uses, was 2 when" in note
+
+
+CHAINS = """\
+from psyclone_storage.gocean import *
+
+
+def part_of(x):
+    return {sum}
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def chained(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
+    x = old[0, 0]
+    n = {integers}
+    new[0, 0] = {mixed} + n
+    if {holds} and 0.0 < {less} or n & 1 == 0:
+        new[0, 0] = part_of(new[0, 0])
+    for i in range(4):
+        if not (i < 2 and {holds}):
+            new[0, 0] = new[0, 0] + 1.0
+
+
+def run(new, old):
+    invoke(chained(new, old))
+"""
+
+
+@pytest.mark.parametrize("target", ["c", "numpy"])
+def test_chains_of_hundreds_of_operations_are_those_of_python(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [*"+-*/-"] * 60
+    parts = {
+        "sum": "0.5 * x" + "".join(f" {one} 0.25 * x" for one in "+-+" * 100),
+        "integers": "1" + " + 2 - 1" * 200,
+        "mixed": "3" + "".join(f" {one} x" for one in words),
+        "holds": " and ".join(["x > 0.0"] * 300),
+        "less": " <= ".join(["x"] * 300),
+    }
+    name = f"module_with_chains_{target}"
+    (tmp_path / f"{name}.py").write_text(CHAINS.format(**parts), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    made = importlib.import_module(name)
+    configure(target=target)
+    grid = Grid((3, 2))
+    values = np.array([[1.5, -2.0], [0.25, 3.0], [7.0, -0.5]])
+    new, old = Field(grid), Field(grid, values=values)
+    made.run(new, old)
+    expected = [made.chained.at(new=0.0, old=float(one)) for one in values.ravel()]
+    assert new.values.ravel().tolist() == expected

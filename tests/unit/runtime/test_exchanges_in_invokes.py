@@ -115,12 +115,13 @@ def expected() -> list[np.ndarray[Any, Any]]:
 
 
 @pytest.mark.parametrize("options", ["", "JOINT_EXCHANGES=true", "DIRTY_FLAGS=true"])
-@pytest.mark.parametrize("target", ["c", "numpy"])
+@pytest.mark.parametrize("target", ["c", "numpy", "cuda"])
 def test_no_storage_is_accessed_for_an_exchange(
     program: ModuleType, target: str, options: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(distributed=True, target=target, config_opts=options)
-    fields = fields_on(grid_with(SingleRank()))
+    use_device("emulated")
+    fields = fields_on(grid_with(SingleRank(), "gpu" if target == "cuda" else None))
     program.swap(*fields)
     for field, value in zip(fields, fields_on(fields[0].grid), strict=True):
         field.storage[...] = value.storage.data_ro
@@ -128,9 +129,11 @@ def test_no_storage_is_accessed_for_an_exchange(
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("an exchange accesses a storage")
 
-    monkeypatch.setattr(Storage, "access", refuse)
-    monkeypatch.setattr(binding, "bound", refuse)
-    program.swap(*fields)
+    with monkeypatch.context() as patched:
+        patched.setattr(Storage, "access", refuse)
+        patched.setattr(binding, "bound", refuse)
+        patched.setattr(binding, "LaunchBlock", refuse)
+        program.swap(*fields)
     for field, values in zip(fields, expected(), strict=True):
         np.testing.assert_allclose(field.values, values, rtol=1e-14)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,9 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
     start = LaunchBlock.start
 
-    def noted(block: LaunchBlock, work: Any, uses: Any) -> None:
+    def noted(block: LaunchBlock, work: Any, *uses: Any) -> None:
         found.append(work.args[2][1])
-        start(block, work, uses)
+        start(block, work, *uses)
 
     monkeypatch.setattr(LaunchBlock, "start", noted)
     return found
@@ -70,6 +71,11 @@ def fields_of(count: int, dtype: str, seed: int) -> list[gt.Storage]:
     return made
 
 
+def of(storages: list[gt.Storage]) -> list[Any]:
+    """Return objects with these storages, as fields are."""
+    return [SimpleNamespace(storage=one) for one in storages]
+
+
 @pytest.mark.parametrize("order", ["0", "1", "2"])
 @pytest.mark.parametrize(("dtype", "count"), [*((one, 3) for one in TYPES), ("f8", 1), ("f4", 70)])
 def test_strips_are_moved_as_by_assignments(
@@ -89,7 +95,7 @@ def test_strips_are_moved_as_by_assignments(
     for field in fields:
         with field.access("gpu", gt.RDWR) as array:
             array[...] = array * 1
-    kernels.move(PACK, fields, strips)
+    kernels.move(PACK, of(fields), strips)
     wanted = []
     for strip in strips:
         parts = [one[tuple(at)] for one, at in zip(values, strip.places, strict=True)]
@@ -102,7 +108,7 @@ def test_strips_are_moved_as_by_assignments(
         set(launched) <= {(1 if dtype != "c16" else 2) * one.size for one in wanted} or count > 64
     )
     results = [np.array(one.data_ro) for one in others]
-    kernels.move(UNPACK, others, strips[1:])
+    kernels.move(UNPACK, of(others), strips[1:])
     for number, one in enumerate(results):
         one[tuple(shared[number])] = values[number][tuple(shared[number])]
     for one, expected in zip(others, results, strict=True):
@@ -118,7 +124,7 @@ def test_own_points_are_copied(order: str, monkeypatch: pytest.MonkeyPatch) -> N
     every = random_indices(Random(4), (6, 3), 12)
     strips = [Strips(None, (every[:, :6],) * 2, (every[:, 6:],) * 2)]
     for _ in range(2):
-        kernels.move(COPY, fields, strips)
+        kernels.move(COPY, of(fields), strips)
     for one, before in zip(fields, values, strict=True):
         before[tuple(every[:, :6])] = before[tuple(every[:, 6:])]
         np.testing.assert_array_equal(one.data_ro, before)
@@ -129,9 +135,9 @@ def test_nothing_is_launched_for_nothing(launched: list[int]) -> None:
     fields = fields_of(2, "f8", 3)
     nothing = (np.empty((2, 0), np.int64),) * 2
     message = gt.empty((0,), "f8", device="gpu")
-    kernels.move(PACK, fields, [])
-    kernels.move(UNPACK, fields, [Strips(message, nothing)])
-    kernels.move(COPY, fields, [Strips(None, nothing, nothing)])
+    kernels.move(PACK, of(fields), [])
+    kernels.move(UNPACK, of(fields), [Strips(message, nothing)])
+    kernels.move(COPY, of(fields), [Strips(None, nothing, nothing)])
     assert launched == []
 
 
@@ -227,10 +233,11 @@ def test_a_gpu_is_told_where_it_has_fields_messages_and_tables(
         strips = [Strips(gt.empty((4,), device="gpu"), places) for _ in range(2)]
         kernels = StripKernels("gpu", np.dtype("f8"), 2)
         for name in (PACK, UNPACK):
-            kernels.move(name, fields, strips)
+            kernels.move(name, of(fields), strips)
         there = [address_of(one.to_cupy()) for one in fields]
         messages = [address_of(one.message.to_cupy()) for one in strips if one.message]
-        tables = [one.entries for one in kernels._launches[PACK, tuple(x.strides for x in fields)]]
+        packed = kernels._launches[PACK, tuple(x.strides for x in fields)]
+        tables = [one.entries for one in packed.launches]
         # Behind where each part ends, and what to add: 3 + 4 * 1 and 0 + 4 * 2.
         assert [one.data_ro.tolist() for one in tables] == [[2, 0, 4, -2, 7, 8]] * 2
     assert [launch[0] for launch in launches] == ["psy_pack_points"] * 2 + ["psy_unpack_points"] * 2

@@ -141,6 +141,24 @@ def test_an_exception_is_shown_at_the_script_s_line(
     assert (problem.span and problem.span.text) == place
 
 
+@pytest.mark.parametrize("text", ["1 / 0", "1 / ("])
+def test_a_line_that_its_file_does_not_have_is_not_shown(tmp_path: Path, text: str) -> None:
+    (tmp_path / "helper.py").write_text("x = 1\n")
+    made = f"compile('\\n' * 9 + {text!r}, {str(tmp_path / 'helper.py')!r}, 'exec')"
+    problem = failure(tmp_path, f"def trans(psy):\n    exec({made})\n")
+    assert problem.code == "T002"
+    assert problem.span is not None
+    assert problem.span.line == 2
+
+
+def test_a_module_that_changed_since_another_error_is_read_again(tmp_path: Path) -> None:
+    for text in ("x = (\n", "\n\n\nx = (\n"):
+        (tmp_path / "helper.py").write_text(text)
+        problem = failure(tmp_path, "import helper\ndef trans(psy):\n    pass\n")
+        assert problem.span is not None
+        assert problem.span.text == "("
+
+
 def test_problems_that_a_step_reports_are_kept(tmp_path: Path) -> None:
     problem = failure(
         tmp_path,

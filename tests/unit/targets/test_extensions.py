@@ -86,6 +86,21 @@ def test_an_extension_with_a_replacement_is_replaced(tmp_path: Path) -> None:
     assert adapted(folder, MARKED._replace(without=OVERLAPPED)) == OVERLAPPED
 
 
+@pytest.mark.parametrize("target", ["registry", "dl_esm_inf", "storage"])
+def test_a_registry_alone_records_flags_that_fields_lack(target: str, tmp_path: Path) -> None:
+    folder = written(tmp_path, field_mod="type :: r2d_field\nend type")
+    corpus = Path(__file__).parents[2] / "corpus" / "gocean"
+    options = ["--target", target, "-d", str(corpus / "kernels"), "-d", str(folder), "-dm"]
+    words = ["-api", "gocean", *options, "--config-opts", "DIRTY_FLAGS=true"]
+    done = run_command([*words, str(corpus / "curl.x90"), "-opsy", "psy.f90"], tmp_path)
+    if target == "registry":
+        assert "if (halo_is_dirty(storage_of(" in done.written["psy.f90"]
+        assert "set_dirty" not in done.written["psy.f90"]
+    else:
+        assert "S117" in done.err
+        assert not done.written
+
+
 def test_an_extension_that_exists_is_not_replaced(tmp_path: Path) -> None:
     folder = written(tmp_path, parent_mod="public :: is_ours")
     assert adapted(folder, MARKED._replace(without=OVERLAPPED)) != OVERLAPPED

@@ -60,6 +60,7 @@ class SourceIndex:
     texts: SourceFiles = field(default_factory=SourceFiles, compare=False, repr=False)
     _answers: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
     _defining: dict[str, list[Path]] = field(default_factory=dict, compare=False, repr=False)
+    _modules: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def candidates(self, module: str) -> tuple[Path, ...]:
         """Return the files that may define `module`; `.x90` files only if there are no others.
@@ -81,6 +82,11 @@ class SourceIndex:
         module defines it, the only other file that does is returned, too.
         """
         name = module.lower()
+        if name not in self._modules:
+            self._modules[name] = self._module_files(name)
+        return self._modules[name]
+
+    def _module_files(self, name: str) -> tuple[Path, ...]:
         found = self.candidates(name) or tuple(map(Path, self.beside.get(name, ())[:1]))
         if not self.by_content or any(name in self._defined(path) for path in found):
             return found
@@ -111,13 +117,17 @@ class SourceIndex:
         """Return the files that define each module, of all files."""
         if not self._defining:
             self._defining[""] = []
-            paths = (path for files in (self.files, self.beside) for one in files.values()
-                     for path in map(Path, one))  # fmt: skip
-            for path in dict.fromkeys(paths):
+            for path in self.paths:
                 with suppress(OSError):
                     for name in defined_modules_in(path.read_bytes()):
                         self._defining.setdefault(name, []).append(path)
         return self._defining
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All files."""
+        every = (one for files in (self.files, self.beside) for one in files.values())
+        return tuple(dict.fromkeys(path for one in every for path in map(Path, one)))
 
     @property
     def names(self) -> frozenset[str]:
@@ -166,7 +176,9 @@ def index_directories(
 def index_with(index: SourceIndex, directory: Path) -> SourceIndex:
     """Return `index` with the files in another directory tree whose names are new."""
     more = index_directories((directory,), suffixes=index.suffixes)
-    return replace(index, files={**more.files, **index.files}, _answers={}, _defining={})
+    return replace(
+        index, files={**more.files, **index.files}, _answers={}, _defining={}, _modules={}
+    )
 
 
 def _files_in(

@@ -5,7 +5,7 @@ Most kernels call none, so the inliner is imported on demand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import replace
@@ -63,6 +63,23 @@ def inline_statement(
     if made.remaining or made.code is not alone:
         return made
     return InlinedCode(alone, ((place_of_line(line), "the statement calls no known procedure"),))
+
+
+def routines_calling(routines: Mapping[str, Routine], key: str) -> tuple[str, ...]:
+    """Return the keys of the routines of a file that may call one of them, also through others.
+
+    A type-bound call, or one of a generic name, may call any routine.
+    """
+    generics = {"", *(name for code in routines.values() for name in code.module.generics)}
+    called = {one: set(called_names(code.body)) for one, code in routines.items()}
+    found: dict[str, None] = {}
+    left = [key]
+    while left:
+        names = generics | {left[-1], left.pop().rpartition(".")[2]}
+        new = [one for one in routines if one not in found and called[one] & names]
+        found.update(dict.fromkeys(new))
+        left += new
+    return tuple(found)
 
 
 def called_names(body: Iterable[Line]) -> Iterator[str]:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from psyclone_storage.ir.expr import Element, Expr, Index, Literal, Name, Section
+from psyclone_storage.ir.expr import (
+    Element,
+    Expr,
+    Index,
+    Literal,
+    Name,
+    Section,
+    TypedArrayLiteral,
+)
 from psyclone_storage.ir.rewrite import with_parts
 from psyclone_storage.passes.inline.array_arguments import PassedArray
 from psyclone_storage.passes.inline.legality import InlineError
@@ -34,6 +42,8 @@ class Substitution(ABC):
                     raise InlineError(f"'{base.text}' is no array where it is called")
                 index = [self.changed(item) for item in items]
                 return self.arrays[base.key].at(index, is_element=isinstance(expr, Element))
+            case TypedArrayLiteral(type_) if type_.kind is not None and not type_.kind.isdigit():
+                raise InlineError(f"the kind '{type_.kind}' may be another where it is called")
         self.check_expression(expr)
         return with_parts(expr, self.changed)
 

@@ -104,7 +104,7 @@ class Packed:
         """Send the values that other ranks need; the halos may not be used until `finish`."""
         plan = self._plan
         if self._kernels is not None:
-            self._kernels.pack([field.storage for field in fields])
+            self._kernels.pack(fields)
         else:
             with arrays_on_host(fields, writes=bool(plan.copied)) as arrays:
                 for part, array, region in _parts(plan.sent, self._sent, arrays):
@@ -118,7 +118,7 @@ class Packed:
         """Write the values received from other ranks to the halos."""
         self._messages.finish()
         if self._kernels is not None:
-            self._kernels.unpack([field.storage for field in fields])
+            self._kernels.unpack(fields)
         elif self._received:
             with arrays_on_host(fields, writes=True) as arrays:
                 for part, array, region in _parts(self._plan.received, self._received, arrays):
@@ -157,12 +157,12 @@ class _OnDevice:
             self._device,
         )
 
-    def pack(self, fields: Sequence[Storage]) -> None:
+    def pack(self, fields: Sequence[Any]) -> None:
         """Pack the messages to send, and copy this rank's own points to its halo."""
         self._kernels.move(PACK, fields, self._sent)
         self._kernels.move(COPY, fields, self._copied)
 
-    def unpack(self, fields: Sequence[Storage]) -> None:
+    def unpack(self, fields: Sequence[Any]) -> None:
         """Write the received messages to the halo."""
         self._kernels.move(UNPACK, fields, self._received)
 

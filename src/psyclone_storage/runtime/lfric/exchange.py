@@ -55,7 +55,7 @@ class JointMessages:
     def start(self, fields: Sequence[Any]) -> None:
         """Send the values that other ranks need; the halos may not be used until `finish`."""
         if self._kernels is not None:
-            self._kernels.move(PACK, [field.storage for field in fields], self._sent.strips)
+            self._kernels.move(PACK, fields, self._sent.strips)
         else:
             with arrays_on_host(fields, writes=False) as arrays:
                 for part in self._sent.parts:
@@ -67,7 +67,7 @@ class JointMessages:
         """Write the values received from other ranks to the halos."""
         self._messages.finish()
         if self._kernels is not None:
-            self._kernels.move(UNPACK, [field.storage for field in fields], self._received.strips)
+            self._kernels.move(UNPACK, fields, self._received.strips)
         elif self._received.parts:
             with arrays_on_host(fields, writes=True) as arrays:
                 for part in self._received.parts:

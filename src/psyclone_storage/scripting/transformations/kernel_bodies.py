@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.facts import Fact, FactKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import walk_lines
-from psyclone_storage.passes.inline.kernels import called_names
+from psyclone_storage.passes.inline.kernels import routines_calling
 from psyclone_storage.scripting.errors import TransformationError, refusal
-from psyclone_storage.scripting.psyir.calls import Call, IntrinsicCall
+from psyclone_storage.scripting.psyir.calls import IntrinsicCall
 from psyclone_storage.scripting.psyir.data import DataNode
 from psyclone_storage.scripting.transformations.base import (
     ForFiles,
@@ -129,7 +130,8 @@ class KeepLocalArrays(ForFiles):
 
     def _on_file(self, request: NodeRequest) -> NamedStep:
         key = whole_routine(request)
-        callers = _callers(request, key)
+        codes = {one: request.bench.code(one) for one in request.bench.routines}
+        callers = routines_calling(codes, key)
         if key in callers:
             raise refusal(f"'{key}' may call itself, so it cannot have saved arrays.")
         for routine in callers:
@@ -137,29 +139,29 @@ class KeepLocalArrays(ForFiles):
             if any(isinstance(one, _DIRECTED) for one in walk_lines(body)):
                 message = f"'{routine}' has directives and calls '{key}', which would not be"
                 raise refusal(f"{message} thread-safe with saved arrays.")
-        return KeepArrays(key)
+        step = KeepArrays(key)
+        if not request.bench.check(step):
+            _assume_one_call(request, key, callers)
+        return step
 
     def _is_idle(self, reasons: Reasons) -> bool:
         return all(reason.code == "T067" for reason in reasons)
 
 
-def _callers(request: NodeRequest, key: str) -> tuple[str, ...]:
-    """Return the routines of the file that may call a routine, also through others of them.
+def _assume_one_call(request: NodeRequest, key: str, callers: tuple[str, ...]) -> None:
+    """Record that a routine is not called by several threads, as no other file shows such a call.
 
-    A type-bound call, or one of a generic name, may call any routine.
+    Raises:
+        TransformationError: `T015`, another file has such a call.
     """
-    routines = request.bench.routines
-    codes = {one: request.bench.code(one) for one in routines}
-    generics = {"", *(name for code in codes.values() for name in code.module.generics)}
-    called = {one: set(called_names(code.body)) for one, code in codes.items()}
-    found: dict[str, None] = {}
-    left = [key]
-    while left:
-        names = generics | {left[-1], left.pop().rpartition(".")[2]}
-        new = [one for one in routines if one not in found and called[one] & names]
-        found.update(dict.fromkeys(new))
-        left += new
-    return tuple(found)
+    code = request.bench.code(key)
+    names = {one.rpartition(".")[2] for one in (key, *callers)} | code.module.generics
+    place = request.bench.threaded_call(code.module.name, names)
+    if place is not None:
+        message = f"'{key}' is called where directives may start threads, which would not be"
+        where = f"{place.source.name}:{place.line}"
+        raise refusal(f"{message} thread-safe with saved arrays: {where}.")
+    request.bench.assume(Fact(FactKind.ONE_CALL, code.name, key, place=request.place))
 
 
 class ComputeInVariable(ForFiles):
@@ -181,11 +183,7 @@ class Inline(Transformation):
         return InlineCall(nodes[0].uid)
 
     def _on_file(self, request: NodeRequest) -> NamedStep:
-        node = request.nodes[0]
-        if not isinstance(node, Call) or isinstance(node, IntrinsicCall):
-            raise refusal(f"'{self.name}' takes a call of a procedure.")
-        function = None if node.is_statement else node.frozen()
-        return InlineStatement(request.routine.key, request.statement(), function)
+        return InlineStatement(request.routine.key, *request.called())
 
 
 class Hoist(Transformation):

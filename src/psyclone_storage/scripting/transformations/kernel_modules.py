@@ -25,6 +25,7 @@ from psyclone_storage.scripting.transformations.on_files import (
     whole_routine,
 )
 from psyclone_storage.scripting.views import KernelCall, Schedule, ScheduleNode
+from psyclone_storage.transform.file_copies import CopyProcedure
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline_module import InlineKernelModule
@@ -108,7 +109,7 @@ class OnKernels(Transformation):
 
 
 class InlineModule(OnKernels):
-    """Copy kernels into the PSy layer."""
+    """Copy kernels into the PSy layer, or a procedure into the module of a file that calls it."""
 
     options: Mapping[str, object] = {"inline": True, "update_all": True}
 
@@ -117,6 +118,10 @@ class InlineModule(OnKernels):
             message = f"'{self.name}' does not take a kernel out of the PSy layer: undo the step."
             raise TransformationError(Diagnostic("T015", message))
         return InlineKernelModule(uid)
+
+    def _on_file(self, request: NodeRequest) -> NamedStep:
+        line, function = request.called()
+        return CopyProcedure(request.routine.key, line, function)
 
 
 class PassImports(OnKernels):

@@ -17,10 +17,11 @@ from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
-from psyclone_storage.ir.expr import Element, Name
+from psyclone_storage.ir.expr import Element, Expr, Name
 from psyclone_storage.ir.facts import Fact, FactKind, Facts
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.scripting.errors import TransformationError, refusal
+from psyclone_storage.scripting.psyir.calls import Call, IntrinsicCall
 from psyclone_storage.scripting.psyir.choices import WhereLoop
 from psyclone_storage.scripting.psyir.containers import Routine
 from psyclone_storage.scripting.psyir.data import DataNode
@@ -193,6 +194,17 @@ class NodeRequest:
         if not isinstance(holder, Statement):
             raise refusal(f"'{self.name}' takes one statement, or a part of one.")
         return holder.line()
+
+    def called(self) -> tuple[un.Line, Expr | None]:
+        """Return the statement of the only node, a call, and the reference if it is a function.
+
+        Raises:
+            TransformationError: `T015`, the node is something else.
+        """
+        node = self.nodes[0]
+        if not isinstance(node, Call) or isinstance(node, IntrinsicCall):
+            raise refusal(f"'{self.name}' takes a call of a procedure.")
+        return self.statement(), None if node.is_statement else node.frozen()
 
     def assignment_in_loop(self) -> tuple[un.Line, un.Line]:
         """Return the loop around the only node, which has to be an assignment, and its statement.

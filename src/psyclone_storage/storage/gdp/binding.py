@@ -360,11 +360,20 @@ class LaunchBlock(Binding):
         windows = ((storage.window(token.space), token) for storage, token in named)
         return tuple(token.uses_of(window) or (_whole_use(token),) for window, token in windows)
 
-    def start(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> None:
-        """Submit work to the device; if it fails, the data that it writes are marked as failed."""
+    def start(
+        self,
+        work: Callable[[], Any],
+        uses: tuple[MemoryUse, ...],
+        others: tuple[MemoryUse, ...] = (),
+    ) -> None:
+        """Submit work to the device; if it fails, the data that it writes are marked as failed.
+
+        `uses` are those of data of this block, `others` those of data that other blocks bind.
+        """
         if not self._is_in_queue():
             self._follow(uses)
-        self._memory.start(work, uses)
+        self._follow(others)
+        self._memory.start(work, (*uses, *others) if others else uses)
 
     def start_and_wait(self, work: Callable[[], Any], uses: tuple[MemoryUse, ...]) -> Any:
         """Submit work to the device, wait for it, and return its result."""

@@ -21,6 +21,7 @@ from psyclone_storage.lowering.emit_registry import (
     acquire_registered,
     begin_exchange,
     end_exchange,
+    halo_is_dirty,
     only_if_dirty,
     prefetch_registered,
     registry_read_lines,
@@ -45,20 +46,27 @@ from psyclone_storage.targets.dl_esm_inf_storage.table import (
 
 
 def gocean_registry(
-    paths: Mapping[str, Expr], properties: Mapping[str, GridProperty]
+    paths: Mapping[str, Expr], properties: Mapping[str, GridProperty], *, has_flags: bool
 ) -> Infrastructure:
-    """Return the table of dl_esm_inf with a storage registry."""
+    """Return the table of dl_esm_inf with a storage registry.
+
+    `has_flags`: the registry records whether halos are clean, because fields do not. It notes
+    writes when generated code acquires values.
+    """
     plain = gocean_infrastructure(paths)
     held = gocean_storage(paths, properties, GridArrays(_grid_acquired, _grid_released))
     known = _Fields(Paths(paths))
+    flags = known.is_dirty if has_flags else plain.values[ops.IsDirty]
+    marked = marks_itself if has_flags else plain.actions[ops.MarkDirty]
     return replace(
         held,
         name="GOcean with a registry of storages",
         reserved=abi.RESERVED,
         dummies=lambda context: tuple(map(_pointed_to, plain.dummies(context))),
+        values={**held.values, ops.IsDirty: flags},
         actions={
             **held.actions,
-            ops.MarkDirty: plain.actions[ops.MarkDirty],
+            ops.MarkDirty: marked,
             ops.Exchange: known.exchanged,
             ops.ExchangeTogether: known.exchanged_together,
         },
@@ -93,6 +101,10 @@ class _Fields:
     def values(self, name: str) -> Expr:
         """Return the value array of a field."""
         return self.paths.reach(RequiredProperty.DATA, Name(name))
+
+    def is_dirty(self, context: LoweringContext, asked: ops.IsDirty) -> Expr:
+        """Return whether the storage of a field has recorded a dirty halo."""
+        return halo_is_dirty(context, self.values(asked.datum.name), asked.depth)
 
     def acquired(self, context: LoweringContext, asked: AcquireData) -> tuple[Line, ...]:
         name = asked.datum

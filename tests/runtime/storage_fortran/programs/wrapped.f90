@@ -10,7 +10,7 @@ program wrapped
   use storage_statistics_mod, only: get_total_statistics, storage_statistics_type
   use write_detection_mod, only: count_marks, digest_of, mark_host
   use storage_constants_mod
-  use wrapped_arrays_mod, only: bring_to_host, release_storage, release_tables, &
+  use wrapped_arrays_mod, only: bring_to_host, halo_is_dirty, release_storage, release_tables, &
                                 set_program_tells, storage_of, wrapped_array_type, wrote_on_host
 
   !$ use omp_lib, only: omp_get_thread_num
@@ -29,6 +29,7 @@ program wrapped
   end if
   call check_marks()
   call check_untold()
+  call check_flags(told=.false.)
   call check_one_memory()
   call check_names()
   call check_nothing()
@@ -42,9 +43,10 @@ program wrapped
   call check_tables_alike()
   call check_overwritten()
   call check_exchanges()
+  call check_flags(told=.true.)
   call check_names()
   call check_threads()
-  call set_program_tells(.false.)
+  call check_flags_end()
   call check_untold()
   call finish()
 
@@ -402,6 +404,68 @@ contains
     call storage%release(space_device)
     call release_storage(storage)
   end subroutine check_exchanges
+
+  !> A halo is clean after an exchange until something writes the array, if the program reports its
+  !> uses; otherwise it is dirty between accesses.
+  subroutine check_flags(told)
+    logical, intent(in) :: told
+
+    real(real64), target :: values(6, 5)
+    real(real64), pointer, contiguous :: window(:, :)
+    type(wrapped_array_type), pointer :: storage
+
+    values = 1.0_real64
+    call check(halo_is_dirty(storage_of(values), 1), 'a new array has a dirty halo')
+    call exchange(values)
+    call check(halo_is_dirty(storage_of(values), 1) .neqv. told, 'the halo after an exchange')
+    call check(halo_is_dirty(storage_of(values), 2), 'a deeper halo is dirty')
+    call check(there(values, 1.0_real64), 'a device reads the values')
+    call check(here(values, 1.0_real64), 'the host reads the values')
+    call check(halo_is_dirty(storage_of(values), 1) .neqv. told, 'reading leaves the halo clean')
+    call add_there(values, 1.0_real64)
+    call check(halo_is_dirty(storage_of(values), 1), 'a device has written the array')
+    call exchange(values)
+    call check(halo_is_dirty(storage_of(values), 1) .neqv. told, 'the halo of what a device wrote')
+    storage => storage_of(values)
+    call storage%acquire(space_host, access_read_write, window)
+    call storage%release(space_host)
+    call check(halo_is_dirty(storage_of(values), 1), 'an access that may write')
+    call exchange(values)
+    call bring_to_host(storage_of(values))
+    values = 3.0_real64
+    call wrote_on_host(storage_of(values))
+    call check(halo_is_dirty(storage_of(values), 1), 'the host has written the array')
+    call exchange(values)
+    call release_storage(storage_of(values))
+    call check(halo_is_dirty(storage_of(values), 1), 'another array in the same memory')
+    call release_storage(storage_of(values))
+  end subroutine check_flags
+
+  !> A program that stops reporting its uses has no clean halos, and none later.
+  subroutine check_flags_end()
+    real(real64), target :: values(6, 5)
+
+    values = 1.0_real64
+    call exchange(values)
+    call check(.not. halo_is_dirty(storage_of(values), 1), 'the halo is clean')
+    call set_program_tells(.false.)
+    call check(halo_is_dirty(storage_of(values), 1), 'without reports it is dirty')
+    call set_program_tells(.true.)
+    call check(halo_is_dirty(storage_of(values), 1), 'and stays so')
+    call set_program_tells(.false.)
+    call release_storage(storage_of(values))
+  end subroutine check_flags_end
+
+  !> Exchange the halo of an array whose neighbours have the same values.
+  subroutine exchange(values)
+    real(real64), target, intent(inout) :: values(:, :)
+
+    type(wrapped_array_type), pointer :: storage
+
+    storage => storage_of(values)
+    call storage%begin_exchange([2, 5, 2, 4], 1)
+    call storage%end_exchange()
+  end subroutine exchange
 
   !> Threads ask for new storages, and for those of others.
   subroutine check_threads()

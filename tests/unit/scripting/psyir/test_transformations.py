@@ -364,3 +364,50 @@ def test_an_edit_of_a_loop_under_a_forced_directive_is_refused() -> None:
     with pytest.raises(TransformationError) as error:
         finish(tree)
     assert {problem.code for problem in error.value.problems} == {"T095"}
+
+
+MASKS = """module masks_mod
+  implicit none
+  integer, parameter :: wp = kind(1.0d0), low = int(z'0F')
+contains
+  subroutine masked(n, a, b, c)
+    integer, intent(in) :: n, a(n)
+    integer, intent(out) :: b(n)
+    real(wp), intent(out) :: c(3, n)
+    integer :: i, k
+    do i = 1, n
+      b(i) = iand(a(i), b'0000000011111111') + ior(z"f0", low) + int(O'17')
+    end do
+    do i = 1, n
+      c(:, i) = [real(wp) :: a(i), 2, 3] + [real(kind=wp) :: (k * 0.5, k = 1, 3)]
+      c(1, i) = c(1, i) + sum([integer :: 1.9, b(i) * 0.3])
+    end do
+    do i = 2, n
+      c(:, i) = c(:, i) + [real :: c(1, i - 1), 1, 2]
+    end do
+  end subroutine masked
+end module masks_mod
+"""
+MASKED = """
+program main
+  use masks_mod
+  implicit none
+  integer :: b(60), i
+  real(wp) :: c(3, 60)
+  call masked(60, [(i * 37 - 400, i = 1, 60)], b, c)
+  print *, b
+  print '(3z18)', c
+end program main
+"""
+
+
+def test_bits_and_constructors_with_types_do_not_block_loops(tmp_path: Path) -> None:
+    """A typed constructor converts its items, and reads what they read."""
+    tree = tree_on_bench(MASKS)
+    first, second, third = tree.walk(Loop)
+    for loop in (first, second):
+        TRANSFORMATIONS["OMPParallelLoopTrans"]().apply(loop)
+    with pytest.raises(TransformationError, match=r"'c\(1, i - 1\)' is read"):
+        TRANSFORMATIONS["OMPParallelLoopTrans"]().apply(third)
+    before = output_of(MASKS, tmp_path / "before", main=MASKED)
+    assert output_of(finished(tree), tmp_path / "after", 3, main=MASKED) == before

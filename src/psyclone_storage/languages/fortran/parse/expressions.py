@@ -18,7 +18,7 @@ from psyclone_storage.ir.operators import (
     Operator,
     OperatorKind,
 )
-from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.languages.fortran.parse.tokens import TokenKind, Tokens, UnreadableError
 
 _OLDER = {
@@ -32,6 +32,10 @@ _NOT, _COMPARISON, _SIGN, _POWER = (
 )  # fmt: skip
 _NUMBERS = {TokenKind.INTEGER: Intrinsic.INTEGER, TokenKind.REAL: Intrinsic.REAL,
             TokenKind.LOGICAL: Intrinsic.LOGICAL}  # fmt: skip
+_WITHOUT_LENGTH = {
+    one.value: ScalarType(one)
+    for one in (Intrinsic.INTEGER, Intrinsic.REAL, Intrinsic.LOGICAL, Intrinsic.COMPLEX)
+}
 _CLOSING = {"[": "]", "(/": "/)"}
 
 
@@ -142,7 +146,7 @@ class ExpressionParser:
                 return self._string()
             case TokenKind.BOZ:
                 self.at += 1
-                return ex.Verbatim(text.upper())
+                return ex.BozLiteral(text)
         if text == "(":
             return self._in_brackets()
         if kind == TokenKind.MARK and text in _CLOSING:
@@ -171,22 +175,39 @@ class ExpressionParser:
         return inner
 
     def _constructor(self) -> ex.Expr:
-        """Parse an array constructor; one with a type specification is kept as text."""
+        """Parse an array constructor.
+
+        One with the type of characters, or with a derived type, is stored as text.
+        """
         first = self.at
         closing = _CLOSING[self.texts[first]]
         self.at += 1
         if self._skip_type():
-            start = self.tokens.starts[first]
+            start, type_ = self.tokens.starts[first], self._type_between(first, self.at - 2)
+            converted: list[ex.Expr] = []
             while not self.skip(closing):
-                self._constructor_item()
+                converted.append(self._constructor_item())
                 if self.texts[self.at] != closing:
                     self.expect(",")
+            if type_ is not None:
+                return ex.TypedArrayLiteral(type_, tuple(converted))
             return ex.Verbatim(self.tokens.source[start : self.tokens.stops[self.at - 1]])
         items = [self._constructor_item()]
         while self.skip(","):
             items.append(self._constructor_item())
         self.expect(closing)
         return ex.ArrayLiteral(tuple(items))
+
+    def _type_between(self, first: int, last: int) -> ScalarType | None:
+        """Return the type of numbers or truth values named by the tokens between two tokens."""
+        word, *rest = self.texts[first + 1 : last]
+        found = _WITHOUT_LENGTH.get(word.lower())
+        match rest:
+            case []:
+                return found
+            case ["(", kind, ")"] | ["(", "kind" | "KIND", "=", kind, ")"] if found is not None:
+                return replace(found, kind=kind)
+        return None
 
     def _skip_type(self) -> bool:
         """Consume a type specification with `::` at the start of a constructor.

@@ -100,16 +100,33 @@ def _not_invoked(
     known = {one.text for one in kernels_in(tree, dialect)}
     known |= {call.name for invoke in invokes for call in invoke.calls}
     for node in _statements(tree.module, known):
-        match node:
-            case ast.Expr(value=ast.Call(func=ast.Name(id=name) as func) as call):
-                if name in known or names.meant(func) in dialect.builtins:
-                    yield Diagnostic(
-                        "P056",
-                        f"The call of the kernel '{name}' has no effect: it is not passed to an "
-                        "invoke.",
-                        tree.span(call),
-                        hint=f"Write 'invoke({tree.span(call).text})'.",
-                    )
+        if not isinstance(node, ast.Expr):
+            continue
+        for call in _discarded(node.value):
+            func = call.func
+            if not isinstance(func, ast.Name):
+                continue
+            if func.id in known or names.meant(func) in dialect.builtins:
+                message = f"The call of the kernel '{func.id}' has no effect: it is not passed to "
+                where = "" if call is node.value else " as a statement of its own"
+                yield Diagnostic(
+                    "P056",
+                    f"{message}an invoke.",
+                    tree.span(call),
+                    hint=f"Write 'invoke({tree.span(call).text})'{where}.",
+                )
+
+
+def _discarded(value: ast.expr) -> Iterator[ast.Call]:
+    """Yield the calls whose values an expression statement with `value` discards."""
+    match value:
+        case ast.Call():
+            yield value
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+            for part in parts:
+                yield from _discarded(part)
+        case ast.ListComp(elt=part) | ast.SetComp(elt=part):
+            yield from _discarded(part)
 
 
 def _statements(around: ast.AST, names: Set[str]) -> Iterator[ast.stmt]:

@@ -22,7 +22,7 @@ from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.function_sources import ModuleTexts, no_modules
 from psyclone_storage.languages.python.parse.functions import CallableImports, offered
 from psyclone_storage.languages.python.parse.scope import ConstantArray, KernelScope
-from psyclone_storage.languages.python.parse.tree import PythonTree, read_tree
+from psyclone_storage.languages.python.parse.tree import PythonTree, left_operations, read_tree
 
 UNKNOWN_VALUE: Any = object()
 """The result where a value is not known at compile time."""
@@ -89,8 +89,8 @@ class CompileTimeValues:
         match node:
             case ast.UnaryOp(op, operand):
                 return _UNARY[type(op)](self._needed(operand))
-            case ast.BinOp(left, op, right):
-                return self._operation(op, self._needed(left), self._needed(right))
+            case ast.BinOp():
+                return self._of_chain(list(left_operations(node)))
             case ast.Compare(left, ops, comparators):
                 values = [self._needed(left), *map(self._needed, comparators)]
                 pairs = zip(ops, values, values[1:], strict=False)
@@ -101,6 +101,14 @@ class CompileTimeValues:
             case ast.IfExp(test, body, orelse):
                 return self._needed(body if self._needed(test) else orelse)
         return UNKNOWN_VALUE
+
+    def _of_chain(self, chain: list[ast.BinOp]) -> Any:
+        value = self._needed(chain[-1].left)
+        for one in reversed(chain):
+            value = self._operation(one.op, value, self._needed(one.right))
+            if value is UNKNOWN_VALUE:
+                raise ValueError
+        return value
 
     def _needed(self, node: ast.expr) -> Any:
         value = self._of(node)

@@ -60,6 +60,7 @@ from psyclone_storage.languages.python.parse.scope import (
     TypedExpression,
 )
 from psyclone_storage.languages.python.parse.sequences import indexed, item_of, sequence_items
+from psyclone_storage.languages.python.parse.tree import left_operations
 from psyclone_storage.languages.python.parse.weak_types import (
     DOUBLE,
     SINGLE,
@@ -74,6 +75,8 @@ _COMPARED: Mapping[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "/=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
 _DIGITS = tuple("0123456789.")
+_LONGEST = 50
+"""The number of operations in a chain before a local variable stores its value."""
 _OF_CONDITIONS = {"==": ".eqv.", "/=": ".neqv."}
 
 
@@ -88,7 +91,10 @@ def read(scope: KernelScope, node: ast.expr) -> TypedExpression:
 
 def read_number(scope: KernelScope, node: ast.expr) -> TypedExpression:
     """Return a typed numeric expression; a condition is an error."""
-    found = read(scope, node)
+    return _number(scope, node, read(scope, node))
+
+
+def _number(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedExpression:
     if found.type is _TRUTH:
         return scope.refuse("P054", f"'{scope.text(node)}' is a condition, not a number.", node)
     return found
@@ -255,53 +261,45 @@ def _unary(scope: KernelScope, node: ast.UnaryOp) -> TypedExpression:
 
 
 def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
+    chain = list(left_operations(node))
+    found: TypedExpression | None = None
+    for number, one in enumerate(reversed(chain), 1):
+        found = _operated(scope, one, found)
+        if number % _LONGEST == 0 and one is not node:
+            found = _stored(scope, "part", found, one)
+    return found or UNKNOWN
+
+
+def _operated(scope: KernelScope, node: ast.BinOp, left: TypedExpression | None) -> TypedExpression:
+    """Return an operation; its `left` operand is read unless it is given."""
     if isinstance(node.op, ast.MatMult):
         if (product := product_of(scope, node.left, node.right)) is not None:
             return read(scope, product)
         what = f"'{scope.text(node)}' is no product of two arrays of one length."
         return scope.refuse("P051", what, node, "'@' and 'np.dot' take local arrays or tables.")
+    left = read(scope, node.left) if left is None else left
     if (word := BITS.get(type(node.op))) is not None:
-        operands = [read(scope, node.left), read(scope, node.right)]
+        operands = [left, read(scope, node.right)]
         return bounded(scope, node, node, bit_operation(scope, node, word, operands))
-    left, right = read_number(scope, node.left), read_number(scope, node.right)
+    left, right = _number(scope, node.left, left), read_number(scope, node.right)
     if left.type is None or right.type is None:
         return UNKNOWN
     made = operation(scope, node, node.op, (_kept(scope, node.left, left), right))
-    if made.wide is not None and _is_nearest(scope, node):
+    if made.wide is not None and rounded.is_nearest(scope, node):
         made = replace(made, wide=replace(made.wide, how=Exactness.EXACT))
     return bounded(scope, node, node, made)
 
 
-def _is_nearest(scope: KernelScope, node: ast.BinOp) -> bool:
-    """Return whether a sum is the outer one of the idiom for the integer nearest to `x`.
-
-    The idiom is `int(x) + int(2.0 * (x - int(x)))`. Its result can be computed as a real without
-    conversion. The fractional part of `x` is exact, and an integer of more than 52 bits has no
-    fractional part.
-    """
-    match node:
-        case ast.BinOp(
-            ast.Call() as whole,
-            ast.Add(),
-            ast.Call(
-                args=[
-                    ast.BinOp(
-                        ast.Constant(2.0), ast.Mult(), ast.BinOp(x, ast.Sub(), ast.Call() as again)
-                    )
-                ]
-            ) as behind,
-        ):
-            calls = (whole, behind, again)
-            is_cut = all(
-                (function := scope.offered.function(one.func)) is not None
-                and function.name == "int"
-                and len(one.args) == 1
-                and not one.keywords
-                for one in calls
-            )
-            same = {ast.dump(one) for one in (whole.args[0], again.args[0], x)} if is_cut else ()
-            return len(same) == 1
-    return False
+def _stored(
+    scope: KernelScope, wish: str, found: TypedExpression, node: ast.AST
+) -> TypedExpression:
+    """Return a new local variable with a value, to which preceding statements set it."""
+    if found.type is None:
+        return found
+    place = scope.tree.span(node)
+    value = precision.fresh_local(scope, wish, found, place)
+    scope.before.append(Assign(value, found.expr, place=place))
+    return TypedExpression(value, found.type, rounded.kept((found,)), may_change=found.may_change)
 
 
 def _kept(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedExpression:
@@ -329,7 +327,7 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
         values.append(value)
     if any(value.type is None for value in values):
         return UNKNOWN
-    whole: Expr | None = None
+    parts: list[Expr] = []
     for op, left, right in zip(node.ops, values, values[1:], strict=False):
         word = _COMPARED.get(type(op), "")
         if (left.type is _TRUTH) is not (right.type is _TRUTH):
@@ -340,12 +338,9 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
             return scope.refuse("P051", f"'{scope.text(node)}' compares no numbers.", node)
         if not precision.is_compared(scope, word, (left, right)):
             return precision.refuse(scope, node)
-        part = nodes.binary_operation(
-            word,
-            *rounded.comparison_operands(scope, *precision.promote_operands(scope, (left, right))),
-        )
-        whole = part if whole is None else nodes.binary_operation(".and.", whole, part)
-    return UNKNOWN if whole is None else TypedExpression(whole, _TRUTH)
+        pair = rounded.comparison_operands(scope, *precision.promote_operands(scope, (left, right)))
+        parts.append(nodes.binary_operation(word, *pair))
+    return _chained(scope, ".and.", parts, node)
 
 
 def _membership(scope: KernelScope, node: ast.Compare) -> TypedExpression:
@@ -394,10 +389,17 @@ def _joint(scope: KernelScope, node: ast.BoolOp) -> TypedExpression:
     if any(before for _, before in read_apart[1:]):
         return _joint_by_statements(scope, node, read_apart)
     op = ".and." if isinstance(node.op, ast.And) else ".or."
-    whole = values[0].expr
-    for value in values[1:]:
-        whole = nodes.binary_operation(op, whole, value.expr)
-    return TypedExpression(whole, _TRUTH)
+    return _chained(scope, op, [value.expr for value in values], node)
+
+
+def _chained(scope: KernelScope, op: str, parts: list[Expr], node: ast.expr) -> TypedExpression:
+    """Return a condition that joins some conditions, from left to right."""
+    whole = TypedExpression(parts[0], _TRUTH)
+    for number, part in enumerate(parts[1:], 1):
+        if number % _LONGEST == 0:
+            whole = _stored(scope, "holds", whole, node)
+        whole = replace(whole, expr=nodes.binary_operation(op, whole.expr, part))
+    return whole
 
 
 _Apart = tuple[TypedExpression, list[Line]]

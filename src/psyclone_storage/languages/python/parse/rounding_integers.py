@@ -237,3 +237,35 @@ def _real_form(scope: KernelScope, found: TypedExpression) -> Expr:
 def _converted(scope: KernelScope, number: Expr) -> Expr:
     kind = [Name(scope.real.kind)] if scope.real.kind else []
     return nodes.intrinsic_call("real", number, *kind)
+
+
+def is_nearest(scope: KernelScope, node: ast.BinOp) -> bool:
+    """Return whether a sum is the outer one of the idiom for the integer nearest to `x`.
+
+    The idiom is `int(x) + int(2.0 * (x - int(x)))`. Its result can be computed as a real without
+    conversion. The fractional part of `x` is exact, and an integer of more than 52 bits has no
+    fractional part.
+    """
+    match node:
+        case ast.BinOp(
+            ast.Call() as whole,
+            ast.Add(),
+            ast.Call(
+                args=[
+                    ast.BinOp(
+                        ast.Constant(2.0), ast.Mult(), ast.BinOp(x, ast.Sub(), ast.Call() as again)
+                    )
+                ]
+            ) as behind,
+        ):
+            calls = (whole, behind, again)
+            is_cut = all(
+                (function := scope.offered.function(one.func)) is not None
+                and function.name == "int"
+                and len(one.args) == 1
+                and not one.keywords
+                for one in calls
+            )
+            same = {ast.dump(one) for one in (whole.args[0], again.args[0], x)} if is_cut else ()
+            return len(same) == 1
+    return False

@@ -11,6 +11,7 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field
@@ -19,6 +20,7 @@ from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.languages.python.parse.thread_safe_ast import parse_python
 
 MAX_DEPTH = 100
+"""The depth of a syntax tree; operations from left to right, as in a sum, are one level."""
 _REMEMBERED = 4
 _LINE_END = regex(r"\r\n|\r|\n|\f")
 _CODE = "P050"
@@ -121,6 +123,8 @@ def _not_python(source: SourceText, what: str, span: Span) -> Diagnostic:
 
 def _too_deep(source: SourceText, span: Span | None) -> Diagnostic:
     message = f"'{source.name}' is nested more than {MAX_DEPTH} levels deep."
+    if span is None:
+        message = f"Python cannot compile '{source.name}', because it is nested too deeply."
     hint = "Give a part of the expression a name, or the statements a function of their own."
     return Diagnostic(_CODE, message, span, hint=hint, file=source.name)
 
@@ -130,10 +134,24 @@ def depth_of(node: ast.AST) -> int:
     return max(depth for _, depth in _with_depths(node))
 
 
+def left_operations(node: ast.BinOp) -> Iterator[ast.BinOp]:
+    """Yield an operation, its left operand if this is one too, and so on.
+
+    Matrix products are not part of a chain.
+    """
+    yield node
+    while not isinstance(node.op, ast.MatMult) and isinstance(node.left, ast.BinOp):
+        node = node.left
+        yield node
+
+
 def _with_depths(part: ast.AST) -> Iterator[tuple[ast.AST, int]]:
     """Yield each node with its depth in the tree."""
     stack: list[tuple[ast.AST, int]] = [(part, 0)]
     while stack:
         node, depth = stack.pop()
         yield node, depth
-        stack += [(child, depth + 1) for child in ast.iter_child_nodes(node)]
+        same = list(islice(left_operations(node), 1, 2)) if isinstance(node, ast.BinOp) else []
+        stack += [
+            (child, depth if child in same else depth + 1) for child in ast.iter_child_nodes(node)
+        ]

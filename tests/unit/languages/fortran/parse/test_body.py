@@ -102,11 +102,20 @@ class TestStatements:
         line = line_of("allocate(real :: x(n))")
         assert line == Allocate((Index(Name("x"), (Name("n"),)),), "real")
 
-    @pytest.mark.parametrize("text", ["a = [real :: 1, 2]", "a = b .plus. c", "a = z'FF'"])
+    @pytest.mark.parametrize("text", ["a = [character(3) :: 'x']", "a = b .plus. c"])
     def test_what_no_expression_can_say_is_kept_as_written(self, text):
         line = line_of(text)
         assert isinstance(line, Opaque)
         assert line.text == text
+
+    @pytest.mark.parametrize(
+        "text",
+        ["[real(wp) :: n, 2]", "[logical ::]", "[integer(4) :: (i, i = 1, n)]", "iand(n, b'0101')"],
+    )
+    def test_constructors_with_types_and_bits_are_understood(self, text):
+        line = line_of(f"a = {text}")
+        assert isinstance(line, Assign)
+        assert spell(line.value) == text.replace("::]", ":: ]")
 
     def test_complex_constants_substrings_and_implied_loops_are_understood(self):
         for value in ("(1.0, -2.0)", "[(i, i * i, i = 1, n, 2)]", "s(1)(2:3)"):

@@ -7,6 +7,7 @@ import pytest
 from psyclone_storage.ir.expr import (
     ArrayLiteral,
     Binary,
+    BozLiteral,
     ComplexLiteral,
     Expr,
     ImpliedDo,
@@ -18,7 +19,6 @@ from psyclone_storage.ir.expr import (
     Parenthesised,
     Range,
     Unary,
-    Verbatim,
     spell,
 )
 from psyclone_storage.ir.operators import DefinedOperator, Operator
@@ -63,7 +63,7 @@ ONE = Literal("1", Intrinsic.INTEGER)
         ("[1, n]", ArrayLiteral((ONE, Name("n")))),
         ("(/ 1 /)", ArrayLiteral((ONE,))),
         ("(a)", Name("a")),
-        ("z'FF'", Verbatim("Z'FF'")),
+        ("z'FF'", BozLiteral("z'FF'")),
         ("1.eq.2", Binary(Operator.EQUAL, ONE, Literal("2", Intrinsic.INTEGER))),
         ("(1.0, x)", ComplexLiteral(Literal("1.0", Intrinsic.REAL), Name("x"))),
         ("[(i, i = 1, n)]", ArrayLiteral((ImpliedDo((Name("i"),), Name("i"), ONE, Name("n")),))),
