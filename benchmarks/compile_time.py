@@ -3,6 +3,8 @@
     python benchmarks/compile_time.py            all cases, both tools
     python benchmarks/compile_time.py --profile  where this tool spends its own time
     python benchmarks/compile_time.py --growth   how time and memory grow with the program
+    python benchmarks/compile_time.py --growth --instructions
+                                                 the same, by instructions that valgrind counts
     python benchmarks/compile_time.py --trees path/to/lfric_core path/to/lfric_apps
                                                  all of LFRic in one call, anew and kept
 
@@ -22,13 +24,14 @@ import io
 import math
 import os
 import pstats
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from psyclone_storage.cli.main import main as command
@@ -48,10 +51,11 @@ EXPONENT_GOAL = 1.1
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU seconds and peak memory in MB of one or several processes."""
+    """CPU seconds and peak memory in MB of one or several processes, or 10^9 instructions."""
 
     seconds: float
     megabytes: float
+    instructions: float = 0.0
 
 
 def main() -> None:
@@ -59,14 +63,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--profile", action="store_true", help="where our own time goes")
     parser.add_argument("--growth", action="store_true", help="exponents of time over size")
+    parser.add_argument(
+        "--instructions", action="store_true", help="count instructions for --growth"
+    )
     parser.add_argument("--runs", type=int, default=RUNS, help="runs of each case")
     parser.add_argument("--trees", nargs="+", type=Path, help="checkouts of LFRic")
     given = parser.parse_args()
+    if given.instructions and not (given.growth and shutil.which("valgrind")):
+        parser.error("--instructions needs --growth and the program valgrind: install valgrind.")
     with tempfile.TemporaryDirectory() as scratch:
         if given.profile:
             print_profile(Path(scratch))
         elif given.growth:
-            print_growth(Path(scratch), given.runs)
+            print_growth(Path(scratch), given.runs, given.instructions)
         elif given.trees:
             print_trees(Path(scratch), given.trees, given.runs)
         else:
@@ -224,20 +233,44 @@ def all_series() -> Iterator[Series]:
         yield Series("calls, auto", kind, False, some, ("--apply", "auto"))
 
 
-def print_growth(scratch: Path, runs: int) -> None:
-    """Print the time and memory of each series, and the exponent that fits its times."""
+def print_growth(scratch: Path, runs: int, by_instructions: bool) -> None:
+    """Print the cost of each series, and the exponent that fits its times or instructions."""
     for series in all_series():
-        costs = interleaved(series, scratch, runs)
+        costs = counted(series, scratch) if by_instructions else interleaved(series, scratch, runs)
         points = []
         for size in series.sizes:
-            cost = costs[size]
-            points.append((size, cost.seconds - costs[1].seconds))
-            print(f"{series.kind:<8}{series.name:<21}{size:>6}{cost.seconds:>9.2f} s"
-                  f"{cost.megabytes:>7.0f} MB", flush=True)  # fmt: skip
+            cost, start = costs[size], costs[1]
+            amount, fixed = (
+                (cost.instructions, start.instructions)
+                if by_instructions
+                else (cost.seconds, start.seconds)
+            )
+            points.append((size, amount - fixed))
+            unit = "G" if by_instructions else f"s{cost.megabytes:>7.0f} MB"
+            print(f"{series.kind:<8}{series.name:<21}{size:>6}{amount:>9.2f} {unit}", flush=True)
         print(f"{series.kind:<8}{series.name:<21}{'':>6}{exponent(points):>9.2f}"
               f"   (goal: at most {EXPONENT_GOAL})", flush=True)  # fmt: skip
-    print(f"\nCPU seconds, the least of {runs} interleaved runs; the exponent is fitted by least"
-          " squares, after the time of a program with three calls is subtracted.")  # fmt: skip
+    what = "10^9 instructions" if by_instructions else f"CPU seconds, the least of {runs} runs"
+    print(f"\n{what}; the exponent is fitted by least squares, after the cost of a program with"
+          " three calls is subtracted.")  # fmt: skip
+
+
+def counted(series: Series, scratch: Path) -> dict[int, Cost]:
+    """Return the cost of each size with the instructions that valgrind counts.
+
+    The count does not depend on the load of the machine. Size 1 is the start-up, which first runs
+    without valgrind, so that all modules are compiled.
+    """
+    log, found = scratch / "valgrind.log", {}
+    words = ["valgrind", "--tool=cachegrind", "--cache-sim=no", f"--log-file={log}"]
+    measured([series.command(1, scratch)], 1)
+    for size in (1, *series.sizes):
+        command = [*words, "--cachegrind-out-file=/dev/null", *series.command(size, scratch)]
+        cost = measured([command], 1)
+        number = re.search(r"I\s+refs:\s+([\d,]+)", log.read_text(encoding="utf-8"))
+        assert number is not None
+        found[size] = replace(cost, instructions=int(number[1].replace(",", "")) / 1e9)
+    return found
 
 
 def interleaved(series: Series, scratch: Path, runs: int) -> dict[int, Cost]:
@@ -360,7 +393,8 @@ def measured(commands: Commands, runs: int, kept: str = "", *, may_fail: bool = 
 
 def run(command: Sequence[str], kept: str, may_fail: bool) -> Cost:
     """Run one process and return what it cost; stop everything if it fails and may not."""
-    environment = {**os.environ, "PSYCLONE_STORAGE_CACHE": kept}
+    # Equal hashes in all runs make counts of instructions repeatable.
+    environment = {**os.environ, "PSYCLONE_STORAGE_CACHE": kept, "PYTHONHASHSEED": "0"}
     # Otherwise each process compiles the modules of the package again.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     process = subprocess.Popen(
