@@ -130,7 +130,7 @@ that does not know them by their class has to take them for something that may d
 
 def blocks_of(line: un.Line) -> tuple[tuple[un.Line, ...], ...]:
     """Return the statement blocks directly inside `line`, in source order."""
-    if not isinstance(line, un.Construct):
+    if not isinstance(line, un.CompoundStatement):
         return ()
     match line:
         case un.If(branches, otherwise) | un.Where(branches, otherwise):
@@ -149,7 +149,7 @@ def walk_lines(lines: Iterable[un.Line], *, into_masked: bool = True) -> Iterato
     """
     for line in lines:
         yield line
-        if isinstance(line, un.Construct) and (into_masked or not isinstance(line, Masked)):
+        if isinstance(line, un.CompoundStatement) and (into_masked or not isinstance(line, Masked)):
             yield from _lines_inside(line, into_masked)
 
 

@@ -22,7 +22,7 @@ from psyclone_storage.ir.types import DataType
 # ---------------------------------------------------------------------------- statements
 
 
-class Construct(Keeper):
+class CompoundStatement(Keeper):
     """A statement that contains other statements."""
 
 
@@ -86,7 +86,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Do(Construct):
+class Do(CompoundStatement):
     """A counted loop from `start` to `stop`, inclusive; the default step is 1.
 
     `uid` identifies the loop across transformations (`ir.loops`).
@@ -113,7 +113,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class If(Construct):
+class If(CompoundStatement):
     """A conditional; `otherwise` runs if no branch condition holds."""
 
     branches: tuple[Branch, ...]
@@ -143,7 +143,7 @@ class Deallocate:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopedBlock(Construct):
+class ScopedBlock(CompoundStatement):
     """A `block` construct: statements with local declarations and imports."""
 
     uses: tuple[Use, ...]
@@ -229,7 +229,7 @@ class Goto:
 
 
 @dataclass(frozen=True, slots=True)
-class While(Construct):
+class While(CompoundStatement):
     """A `do while` loop; without a condition, an endless loop."""
 
     condition: Expr | None
@@ -250,7 +250,7 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
-class DoConcurrent(Construct):
+class DoConcurrent(CompoundStatement):
     """A `do concurrent` loop over `controls` where `mask` holds.
 
     `kind` is the type of the counters if declared in the header. `locality` is the text of the
@@ -281,7 +281,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Select(Construct):
+class Select(CompoundStatement):
     """A `select case`, `select type` or `select rank` construct.
 
     `word` is `case`, `type` or `rank`. `alias` is the name of the selector inside the cases, if it
@@ -299,7 +299,7 @@ class Select(Construct):
 
 
 @dataclass(frozen=True, slots=True)
-class Where(Construct):
+class Where(CompoundStatement):
     """A `where` construct: masked array assignments; an element uses the first mask that holds."""
 
     branches: tuple[Branch, ...]
@@ -309,7 +309,7 @@ class Where(Construct):
 
 
 @dataclass(frozen=True, slots=True)
-class Forall(Construct):
+class Forall(CompoundStatement):
     """A `forall` construct: each assignment runs for all values of `controls` before the next."""
 
     controls: tuple[Control, ...]
@@ -322,7 +322,7 @@ class Forall(Construct):
 
 
 @dataclass(frozen=True, slots=True)
-class Associate(Construct):
+class Associate(CompoundStatement):
     """An `associate` construct."""
 
     pairs: tuple[tuple[Name, Expr], ...]
@@ -333,7 +333,7 @@ class Associate(Construct):
 
 
 @dataclass(frozen=True, slots=True)
-class Critical(Construct):
+class Critical(CompoundStatement):
     """A `critical` construct, which one image at a time executes."""
 
     body: tuple[Line, ...]
@@ -351,7 +351,7 @@ class ConditionalBranch:
 
 
 @dataclass(frozen=True, slots=True)
-class Conditional(Construct):
+class Conditional(CompoundStatement):
     """A preprocessor conditional (`#if`) around statements."""
 
     branches: tuple[ConditionalBranch, ...]
@@ -415,7 +415,7 @@ class DeviceItem:
 
 
 @dataclass(frozen=True, slots=True)
-class DirectiveBlock(Construct):
+class DirectiveBlock(CompoundStatement):
     """Statements under a directive, with their data clauses.
 
     `reductions` include their operations. `items` must be on the device beforehand. An analysis
@@ -480,7 +480,7 @@ class ReductionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class HoldData(Construct):
+class HoldData(CompoundStatement):
     """Statements during which data are acquired; they record dirty halos if it `sets_flags`."""
 
     items: tuple[Held, ...]
