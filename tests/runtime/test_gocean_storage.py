@@ -323,7 +323,7 @@ def test_a_time_loop_moves_as_little_as_can_be(emulated: Parts, tmp_path: Path) 
     assert (int(moved[1]), int(moved[1]) + int(moved[2])) == (11, least)
 
 
-def test_flags_in_a_registry_end_with_an_invoke_if_nobody_tells_it(
+def test_flags_in_a_registry_end_with_an_invoke_in_programs_without_reports(
     answers: Reader, registered_flags: tuple[str, ...]
 ) -> None:
     """The host writes fields between invokes, and other fields get their memory."""

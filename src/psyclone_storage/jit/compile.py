@@ -446,8 +446,8 @@ def _check_number(value: Any, passed: _Parameters, at: int) -> None:
         )
     if kernel.points is not None and not _is_double(getattr(value, "dtype", None)):
         raise TypeError(
-            f"{value!r} is a real of another size than those of kernels, with which Python would "
-            f"go on to compute: '{kernel.name}' takes 64 bits, so give it 'float(...)' of it."
+            f"The kernel '{kernel.name}' takes reals of 64 bits, not {value!r}: pass 'float(...)' "
+            f"of it. Python would compute its expressions with other bits."
         )
 
 
@@ -501,7 +501,7 @@ _INTEGER_BYTES, _REAL_BYTES = 4, 8
 
 
 def _is_double(dtype: Any) -> bool:
-    """Return whether a number is no real of NumPy, or one of 64 bits."""
+    """Return whether a number is not a NumPy real, or is one of 64 bits."""
     return getattr(dtype, "kind", "") != "f" or dtype.itemsize == _REAL_BYTES
 
 

@@ -103,11 +103,14 @@ def _check_place(
     """Check that the construct around a statement may hold the statements that replace it.
 
     A `forall` or a `where` holds only assignments. The iterations of `do concurrent` would share
-    the new variables.
+    the new variables. A directive of the author belongs to the loop that follows it.
 
     Raises:
         CompileError: `T060`, the construct may not hold them.
     """
+    if isinstance(line, un.Do) and not isinstance(after[0], un.Do) and _has_directive(code, line):
+        message = f"No statement can be added between a directive and '{first_words(line)}'."
+        raise CompileError(Diagnostic("T060", message, place_of_line(line)))
     is_assignment = len(after) == 1 and isinstance(after[0], un.Assign)
     masked = () if is_assignment else (un.Where, un.Forall)
     constructs = (*masked, *((un.DoConcurrent,) if has_variables else ()))
@@ -118,6 +121,17 @@ def _check_place(
             message = f"No statement can be added before '{first_words(line)}'"
             message += f", which is in '{first_words(outer)}'."
             raise CompileError(Diagnostic("T060", message, place_of_line(line)))
+
+
+def _has_directive(code: Routine, line: un.Line) -> bool:
+    """Return whether a directive of the author precedes a statement."""
+    before: un.Line | None = None
+    for one in walk_lines(code.body):
+        if one is line:
+            break
+        if not isinstance(one, un.Blank | un.Comment):
+            before = one
+    return isinstance(before, un.DirectiveLine)
 
 
 def replaced_line(

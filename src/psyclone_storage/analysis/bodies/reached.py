@@ -1,7 +1,8 @@
 """Statements that calls of a routine execute, whatever the sizes of their arguments.
 
 Code under a condition on a size may be written for other sizes, so what it accesses says nothing
-about the actual arguments. A condition on values of data is different: some data satisfy it.
+about the actual arguments. A condition on values of data is different: some data satisfy it. If a
+loop may be left early, only its first iteration is certain.
 """
 
 from __future__ import annotations

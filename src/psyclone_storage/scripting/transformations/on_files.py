@@ -7,6 +7,7 @@ returns the step for a request.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from operator import is_
 from typing import Any
@@ -15,6 +16,7 @@ from psyclone_storage.analysis.bodies.shapes import find_declaration
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.expr import Element, Expr, Name
@@ -46,6 +48,9 @@ _ANYWHERE = frozenset(
 `node-type-check` and `verbose` change nothing: what a statement may do decides, whatever its class,
 and the journal has the reasons. Private arrays are found without `privatise_arrays`.
 """
+
+
+_NAMES_ANYTHING = regex(r"^[ \t]*(?:#|include\b)", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -219,8 +224,13 @@ class NodeRequest:
         return around.line(), node.line()
 
     def is_target_used_outside(self, loop: un.Line, line: un.Line) -> bool:
-        """Return whether a statement outside `loop` names the target of `line`, or may do so."""
+        """Return whether a statement outside `loop` names the target of `line`, or may do so.
+
+        Included lines and macros may name any variable.
+        """
         if not isinstance(line, un.Assign) or not isinstance(line.target, Name):
+            return True
+        if _NAMES_ANYTHING.search(self.bench.file.source.text):
             return True
         inside = set(map(id, walk_lines((loop,))))
         return any(

@@ -1,8 +1,8 @@
 """Minimum numbers of layers of fields, derived from the layers that kernel code accesses.
 
 A kernel that counts the layers of one field and accesses another one reads outside of the other if
-that has fewer layers. Numbers of layers are known only at run time. Code under conditions on them,
-on scalar arguments or on counters is ignored: it may test what it needs.
+that has fewer layers. Numbers of layers are known only at run time. Code under conditions is
+ignored, except conditions on grid properties such as masks: it may test what it needs.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from psyclone_storage.ir.rewrite import expressions_of
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.unit import Do, If, Line
 
-_OF_DATA = (Role.FIELD, Role.GRID_PROPERTY, Role.GRID_INDEX_I, Role.GRID_INDEX_J)
-"""Conditions on these are satisfied by some data or points."""
+_OF_GRID = (Role.GRID_PROPERTY, Role.GRID_INDEX_I, Role.GRID_INDEX_J)
+"""Conditions on these are satisfied at some points."""
 _LAZY = (Operator.AND, Operator.OR)
 """Operations whose second operand is computed only if the first one does not decide."""
 
@@ -45,7 +45,7 @@ class LayerBound:
 
 
 def layer_bounds(call: KernelCall) -> Iterator[LayerBound]:
-    """Yield the known requirements of a kernel's code on the numbers of layers of its arguments."""
+    """Yield the requirements that kernel code certainly has on the layers of its arguments."""
     for code in call.known_codes:
         dummies = {key_of(name): dummy
                    for name, dummy in zip(code.dummies, call.dummies, strict=False)}  # fmt: skip
@@ -59,19 +59,22 @@ def _bounds(body: Iterable[Line], dummies: Mapping[str, Dummy]) -> Iterator[Laye
         for key, dummy in dummies.items()
         if dummy.role is Role.NLAYERS and dummy.arg is not None
     }
-    of_data = {key for key, dummy in dummies.items() if dummy.role in _OF_DATA}
+    of_grid = {key for key, dummy in dummies.items() if dummy.role in _OF_GRID}
 
     def is_plain(line: If) -> bool:
-        return names_of_conditions(line) <= of_data and not may_leave(line)
+        return names_of_conditions(line) <= of_grid and not may_leave(line)
 
-    for line, loops in reached_lines(body, is_plain, lambda loop: _step(loop) is not None):
+    def enters(loop: Do) -> bool:
+        return _step(loop) is not None and not may_leave(loop)
+
+    for line, loops in reached_lines(body, is_plain, enters):
         for element in (one for expr in expressions_of(line) for one in _computed(expr)):
             dummy = dummies.get(key_of(ex.spell(element.base)))
             if dummy is None or dummy.arg not in counts.values() or dummy.role is not Role.FIELD:
                 continue
-            for turn in _turns(loops):
-                least = _count(_at(element.items[0], turn), counts)
-                given = _given(loops, turn, counts)
+            for values in _ends(loops):
+                least = _count(_at(element.items[0], values), counts)
+                given = _given(loops, values, counts)
                 if least is not None and given is not None and dummy.arg is not None:
                     yield LayerBound(dummy.arg, least, *given)
 
@@ -82,8 +85,8 @@ def _step(loop: Do) -> int | None:
     return step if step in (1, -1) else None
 
 
-def _turns(loops: Sequence[Do]) -> Iterator[dict[str, Polynomial]]:
-    """Yield the values of counters in the first or last iteration of each loop, in all mixtures.
+def _ends(loops: Sequence[Do]) -> Iterator[dict[str, Polynomial]]:
+    """Yield the values of counters in all combinations of first and last iterations.
 
     The bounds of a loop may depend on the counters of loops around it.
     """
@@ -118,8 +121,8 @@ def _given(
     for loop in loops:
         outer = {key: value for key, value in values.items() if key != loop.variable.key}
         ends = [_at(end, outer) for end in (loop.stop, loop.start)]
-        turns = ends[0].minus(ends[1]) if _step(loop) == 1 else ends[1].minus(ends[0])
-        count = _count(turns, counts)
+        distance = ends[0].minus(ends[1]) if _step(loop) == 1 else ends[1].minus(ends[0])
+        count = _count(distance, counts)
         if count is None or (count.arg is None and count.constant < 0):
             return None
         if count.arg is not None and -count.constant > 1:
