@@ -15,6 +15,7 @@ from psyclone_storage.config.scan import Entry, SettingsWord
 from psyclone_storage.config.settings import (
     API_NAMES,
     DataMovement,
+    DirtyFlags,
     FortranStandard,
     JointExchanges,
     RunTimeChecks,
@@ -58,6 +59,10 @@ def _run_time_checks(entry: Entry) -> RunTimeChecks:
     if meaning is None:
         return decode.choose_value(entry.value, _CHECKS)
     return RunTimeChecks.ERROR if meaning else RunTimeChecks.NONE
+
+
+def _dirty_flags(entry: Entry) -> DirtyFlags:
+    return DirtyFlags.FIELDS if decode.boolean(entry) else DirtyFlags.NONE
 
 
 def _joint_exchanges(entry: Entry) -> JointExchanges:
@@ -150,7 +155,7 @@ KEYS: tuple[SettingsKey, ...] = (
     SettingsKey("gocean", "grid-properties", "grid_properties", gocean.grid_properties),
     SettingsKey("gocean", "iteration-spaces", "iteration_spaces", gocean.iteration_spaces),
     SettingsKey("gocean", "access_mapping", "access_mapping", decode.mapping(_access)),
-    SettingsKey("gocean", "dirty_flags", "dirty_flags", decode.boolean),
+    SettingsKey("gocean", "dirty_flags", "dirty_flags", _dirty_flags),
     SettingsKey("gocean", "split_exchanges", "split_exchanges", decode.boolean),
     SettingsKey(
         "gocean",

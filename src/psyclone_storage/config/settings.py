@@ -56,6 +56,17 @@ class JointExchanges(Enum):
     OVERLAPPED = "overlapped"
 
 
+class DirtyFlags(Enum):
+    """What records whether halos are clean: nothing, the fields, or a registry of their storages.
+
+    The registry is used for the target `registry` if fields cannot record it.
+    """
+
+    NONE = "none"
+    FIELDS = "fields"
+    REGISTRY = "registry"
+
+
 class DataMovement(Enum):
     """Mechanism of transfers between host and device: directives of a recipe, or storages.
 
@@ -121,8 +132,7 @@ class LfricSettings:
 class GoceanSettings:
     """Settings in the section `[gocean]`, or `[gocean1.0]` in files of 2019.
 
-    - `dirty_flags`: fields record whether their halos are clean. `registered_flags`: the registry
-      of storages does so for fields that cannot; chosen for infrastructures without flags.
+    - `dirty_flags`: what records whether the halos of fields are clean.
 
     - `split_exchanges`: the start and the end of an exchange are separate.
     """
@@ -130,10 +140,9 @@ class GoceanSettings:
     grid_properties: Mapping[str, GridProperty]
     iteration_spaces: tuple[IterationSpace, ...]
     access_mapping: Mapping[str, str]
-    dirty_flags: bool
+    dirty_flags: DirtyFlags
     split_exchanges: bool
     debug_mode: bool
-    registered_flags: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
 from psyclone_storage.base.records import replace
-from psyclone_storage.config.settings import JointExchanges, Settings
+from psyclone_storage.config.settings import DirtyFlags, JointExchanges, Settings
 from psyclone_storage.domains.build import Domain
 from psyclone_storage.domains.gocean.arguments import build_gocean_dummies
 from psyclone_storage.domains.gocean.builtins import reduction
@@ -84,7 +84,8 @@ def _tables(settings: Settings) -> Tables:
 
 
 def _domain(settings: Settings) -> Domain:
-    return GoceanDomain(GoceanRules(settings.gocean.dirty_flags, _starts_exchanges(settings)))
+    has_flags = settings.gocean.dirty_flags is not DirtyFlags.NONE
+    return GoceanDomain(GoceanRules(has_flags, _starts_exchanges(settings)))
 
 
 def _starts_exchanges(settings: Settings) -> bool:
@@ -106,7 +107,7 @@ def _storages(settings: Settings) -> Infrastructure:
 
 
 def _registry(settings: Settings) -> Infrastructure:
-    has_flags = settings.gocean.registered_flags
+    has_flags = settings.gocean.dirty_flags is DirtyFlags.REGISTRY
     return gocean_registry(grid_paths(settings), properties_of_grids(settings), has_flags=has_flags)
 
 
@@ -116,7 +117,7 @@ def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
     asked = (
         ("JOINT_EXCHANGES", joint is JointExchanges.JOINT, abi.EXCHANGE_SEVERAL),
         ("JOINT_EXCHANGES", joint is JointExchanges.OVERLAPPED, abi.EXCHANGE_START),
-        ("DIRTY_FLAGS", settings.gocean.dirty_flags, abi.IS_DIRTY),
+        ("DIRTY_FLAGS", settings.gocean.dirty_flags is DirtyFlags.FIELDS, abi.IS_DIRTY),
         ("SPLIT_EXCHANGES", settings.gocean.split_exchanges, abi.EXCHANGE_START),
         ("SPLIT_EXCHANGES", settings.gocean.split_exchanges, abi.EXCHANGE_FINISH),
     )
@@ -129,10 +130,8 @@ def _extensions(settings: Settings) -> tuple[AskedExtension, ...]:
 
 def _extensions_of_registry(settings: Settings) -> tuple[AskedExtension, ...]:
     """Return the required extensions; the registry records flags where fields have none."""
-    if settings.gocean.registered_flags:
-        settings = replace(settings, gocean=replace(settings.gocean, dirty_flags=False))
-        return _extensions(settings)
-    registered = replace(settings, gocean=replace(settings.gocean, registered_flags=True))
+    in_registry = replace(settings.gocean, dirty_flags=DirtyFlags.REGISTRY)
+    registered = replace(settings, gocean=in_registry)
     return tuple(
         one._replace(without=registered) if one.name == abi.IS_DIRTY else one
         for one in _extensions(settings)
@@ -146,7 +145,7 @@ def _extensions_of_storages(settings: Settings) -> tuple[AskedExtension, ...]:
 
 def _fields_ask(settings: Settings) -> Settings:
     """Return settings for fields with dirty flags and split exchanges."""
-    known = replace(settings.gocean, dirty_flags=True, split_exchanges=True)
+    known = replace(settings.gocean, dirty_flags=DirtyFlags.FIELDS, split_exchanges=True)
     return replace(settings, gocean=known)
 
 

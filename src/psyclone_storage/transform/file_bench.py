@@ -420,8 +420,11 @@ class FileBench(Bench[FileTree, NamedStep]):
             return ()
         codes = {**self._routines, **self._tree}
         inside = replace(self.code(step.routine), body=self._new[0].body)
+        place = next(filter(None, map(place_of_line, self._new[0].body)), None)
         return tuple(
-            Diagnostic("T060", f"'{one.name}' has saved arrays, so only one thread may call it.")
+            Diagnostic(
+                "T060", f"'{one.name}' has saved arrays, so only one thread may call it.", place
+            )
             for one in saved
             if " " in routines_calling({**codes, " ": inside}, one.routine)
         )
