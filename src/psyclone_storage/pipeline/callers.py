@@ -1,7 +1,9 @@
 """Calls of a procedure in other files, by routines that may run it on several threads.
 
 A routine with directives may do so, and so may one that it calls. A name that is not resolved may
-be the procedure. Procedures outside of the indexed files are unknown.
+be the procedure. Imports under other names and type-bound procedures are followed. Not followed are
+generic interfaces of other modules, procedure pointers, procedures passed as arguments, calls in
+included files and in macros, and procedures outside of the indexed files.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ class ThreadedCalls:
     """Search for calls of procedures of one file in all other files of an index.
 
     `found` are the procedures that are called, also through others, by module and name; `words` are
-    the names of these and of their bindings.
+    the names of these, of their imports and of their bindings.
     """
 
     finder: ModuleFinder
@@ -48,12 +50,12 @@ class ThreadedCalls:
             return None
         self._note_words(self.own.text, {name for _, name in self.found})
         while True:
-            known = len(self.found)
+            known = len(self.found), len(self.words)
             word = re.compile(rf"\b(?:{'|'.join(sorted(self.words))})\b", re.IGNORECASE)
             for path, text in texts.items():
                 if word.search(text) and (place := self._in_file(path, text)):
                     return place
-            if len(self.found) == known:
+            if (len(self.found), len(self.words)) == known:
                 return None
 
     def _others(self) -> Iterator[tuple[Path, str]]:
@@ -75,7 +77,11 @@ class ThreadedCalls:
                     self.words.add(binding)
 
     def _in_file(self, path: Path, text: str) -> Span | None:
-        for unit, home in self._units(path):
+        units = self._units(path)
+        renamed = (name for unit, _ in units for use in unit.uses for name in use.names)
+        words = {key_of(one.local) for one in renamed if key_of(one.original) in self.words}
+        self._note_words(text, self.words | words)
+        for unit, home in units:
             key = (home, unit.key)
             place = None if key in self.found else self._call_in(unit, home)
             if place is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
@@ -13,9 +15,10 @@ from psyclone_storage.ir.expr import CallFunction, Expr, Name, Origin, walk
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import everywhere, expressions_of, place_of_line, with_parts
-from psyclone_storage.ir.routine import Between, ModuleContext, Routine
+from psyclone_storage.ir.routine import Between, ModuleContext, ProcedureCopy, Routine
 from psyclone_storage.transform.file_statements import replaced_line
 
+_INDENT = "  "
 _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
 
 
@@ -57,11 +60,9 @@ def with_copy(
     made = around.copied(code.module.name, symbol.module, symbol.name)
     if isinstance(made, str):
         raise _refused(step, made)
-    indent = "  "
-    copies = {name: one for one in known for name in one.names}
-    name = next((one for one, copy in copies.items() if copy.text == made.text(one, indent)), "")
-    name = name or NameTable((*used, *copies)).fresh(f"{key_of(symbol.name)}_copy")
-    copy = un.Opaque(made.text(name, indent), frozenset({name}))
+    is_imported = partial(_is_imported, code, step, around)
+    name = _name_of_copy(made, NameTable(used), known, is_imported)
+    copy = un.Opaque(made.text(name, _INDENT), frozenset({name}))
 
     def renamed(expr: Expr) -> Expr:
         return Name(name) if expr is procedure else with_parts(expr, renamed)
@@ -73,6 +74,35 @@ def with_copy(
         new = everywhere((line,), renamed)
     body = replaced_line(code.body, line, new)
     return replace(code, body=body, copies=tuple(dict.fromkeys((*code.copies, copy))))
+
+
+def _name_of_copy(
+    made: ProcedureCopy,
+    names: NameTable,
+    known: Iterable[un.Opaque],
+    is_imported: Callable[[str], bool],
+) -> str:
+    """Return the name of the same copy made before, or a name that is free in both modules."""
+    copies = {name: one for one in known for name in one.names}
+    name = next((one for one, copy in copies.items() if copy.text == made.text(one, _INDENT)), "")
+    for word in (*copies, *re.findall(r"\w+", made.text("", _INDENT))):
+        names.reserve(word)
+    while not name or is_imported(name):
+        name = names.fresh(f"{key_of(made.name)}_copy")
+    return name
+
+
+def _is_imported(code: Routine, step: CopyProcedure, around: ModuleContext, name: str) -> bool:
+    """Return whether a routine or its module imports a name.
+
+    Raises:
+        CompileError: `T070`, it is unknown.
+    """
+    assert around.imported is not None
+    found = around.imported((*code.uses, *code.module.uses), name)
+    if found is not None and not found.is_resolved:
+        raise _refused(step, f"whether '{found.module}' has a '{name}' is not known")
+    return found is not None
 
 
 def _refused(step: CopyProcedure, why: str) -> CompileError:

@@ -171,6 +171,131 @@ def test_types_and_typing_may_prevent_a_copy(
     assert "summed_copy" not in done.written["out.f90"]
 
 
+BUMPED = """module work_mod
+  implicit none
+  HEAD
+contains
+  subroutine bumped(x)
+    real, intent(inout) :: x
+    BODY
+  end subroutine bumped
+  pure real function added(a, b)
+    real, intent(in) :: a, b
+    added = a + b
+  end function added
+  pure subroutine given(a, b)
+    integer, intent(out) :: a
+    logical, intent(in) :: b
+    a = merge(50, 0, b)
+  end subroutine given
+end module work_mod
+"""
+COUNTS = "integer, save :: calls = 0\n calls = calls + 1\n x = x + calls\n"
+SHORT = """module driver_mod
+  use work_mod, only: bumped
+  implicit none
+contains
+  subroutine driver(x)
+    real, intent(inout) :: x
+    call bumped(x)
+  end subroutine driver
+  subroutine report(x)
+    real, intent(inout) :: x
+    x = x + 100
+  end subroutine report
+end module driver_mod
+"""
+
+
+def bumped(body: str, head: str = "") -> str:
+    """Return a module with a procedure of these statements."""
+    return BUMPED.replace("HEAD", head).replace("BODY", body)
+
+
+@pytest.mark.parametrize(
+    ("body", "head", "reason"),
+    [
+        (
+            f"call inner()\n contains\n subroutine inner()\n {COUNTS} end subroutine",
+            "",
+            "has internal",
+        ),
+        (f"block\n {COUNTS} end block", "", "'bumped' has internal procedures or blocks"),
+        ("integer n /3/\n n = n + 1", "", "'integer n /3/' of 'bumped' cannot be in a copy"),
+        ("call report(x)", "", "'report' may be an external procedure"),
+        ("if (x > 0) call report(x)", "", "'report' may be an external procedure"),
+        ("if (isnan(x)) x = 0", "", "what 'isnan' of 'bumped' denotes is not known"),
+        ("!$ call report(x)", "", "the preprocessor may change 'bumped'"),
+        ("x = x + 1", "include 'gone.inc'", "includes files, which may declare any name"),
+        ("x = x + 1", "\n#define x y", "'x' is a macro in"),
+        (
+            "x = x .plus. 1.0",
+            "interface operator(.plus.)\n procedure added\n end interface",
+            "'work_mod' defines operators or assignments",
+        ),
+        (
+            "integer :: n\n n = x > 0\n x = x + n",
+            "interface assignment(=)\n procedure given\n end interface",
+            "'work_mod' defines operators or assignments",
+        ),
+        ("x = x .plus. 1.0", "", "'bumped' uses the operator '.plus.'"),
+    ],
+)
+def test_statements_that_could_differ_elsewhere_are_not_copied(
+    tmp_path: Path, body: str, head: str, reason: str
+) -> None:
+    """The copy would have state of its own, or call another procedure."""
+    done = run(tmp_path, bumped(body, head), SHORT)
+    assert reason in done.out
+    assert done.written["out.f90"] == SHORT
+
+
+def test_operators_of_the_module_that_calls_prevent_a_copy(tmp_path: Path) -> None:
+    """An assignment in the copy could be a call, also if another module defines it."""
+    (tmp_path / "given_mod.f90").write_text(
+        "module given_mod\n use work_mod, only: given\n"
+        " interface assignment(=)\n procedure given\n end interface\nend module\n"
+    )
+    main = SHORT.replace("  implicit none", "  use given_mod\n  implicit none", 1)
+    done = run(tmp_path, bumped("integer :: n\n n = x > 0\n x = x + n"), main)
+    assert "'given_mod' defines operators or assignments" in done.out
+    assert done.written["out.f90"] == main
+
+
+def test_words_that_are_no_names_do_not_prevent_a_copy(tmp_path: Path) -> None:
+    body = """integer :: i
+    real :: c
+    common /block_of_c/ c
+    outer: do i = 1, 3
+      associate (y => x, z => i)
+        y = y + z
+      end associate
+      if (i == 2) exit outer
+    end do outer
+    write (*, fmt='(a)', advance="no") "call it.foo."
+    if (x > 1.e5 .and. .true.) stop "no"
+"""
+    assert "subroutine bumped_copy(" in run(tmp_path, bumped(body), SHORT).written["out.f90"]
+
+
+@pytest.mark.parametrize("before", ["  implicit none\n", "    real, intent(inout) :: x\n"])
+def test_the_name_of_a_copy_differs_from_imported_names(tmp_path: Path, before: str) -> None:
+    """A module or a routine may import a name without listing it."""
+    other = "module other_mod\n  real :: bumped_copy = 3\nend module other_mod\n"
+    (tmp_path / "other_mod.f90").write_text(other)
+    main = SHORT.replace(before, f"  use other_mod\n{before}", 1)
+    done = run(tmp_path, bumped("real :: bumped_copy_1\n bumped_copy_1 = 1"), main)
+    text = done.written["out.f90"]
+    assert "call bumped_copy_2(x)" in text
+
+
+def test_modules_that_are_not_found_prevent_a_copy(tmp_path: Path) -> None:
+    main = SHORT.replace("  implicit none", "  use gone_mod\n  implicit none", 1)
+    done = run(tmp_path, bumped("x = x + 1"), main)
+    assert "whether 'gone_mod' has a" in done.out
+    assert done.written["out.f90"] == main
+
+
 def test_names_of_the_other_module_may_hide_intrinsics(tmp_path: Path) -> None:
     """In the module that calls it, `max` would be a variable."""
     done = run(tmp_path, main=MAIN.replace("contains", "  integer :: max(3)\ncontains", 1))

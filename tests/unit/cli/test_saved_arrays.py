@@ -60,6 +60,15 @@ contains
   end subroutine between
 end module between_mod
 """
+RENAMED = """module renamed_mod
+  use work_mod, only: start_of => &
+      work
+  type starter
+  contains
+    procedure, nopass :: begin => start_of
+  end type
+end module renamed_mod
+"""
 OTHER = """module other_mod
 contains
   subroutine work(n, x)
@@ -118,6 +127,8 @@ def is_saved(done: Outcome) -> bool:
         ("use between_mod", "call between(n, x(i))"),
         ("use unknown_mod", "call work(n, x(i))"),
         ("use work_mod\n  type(worker) :: one", "call one%start(n, x(i))"),
+        ("use renamed_mod", "call start_of(n, x(i))"),
+        ("use renamed_mod\n  type(starter) :: one", "call one%begin(n, x(i))"),
     ],
 )
 @pytest.mark.parametrize("directive", ["!$omp parallel do", "!$ACC PARALLEL LOOP"])
@@ -126,6 +137,7 @@ def test_threads_of_another_file_call_the_routine(
 ) -> None:
     """By its name, other names, a binding, or through a third file."""
     (folder / "between.f90").write_text(BETWEEN)
+    (folder / "renamed_mod.f90").write_text(RENAMED)
     (folder / "main.f90").write_text(driver(uses, call, directive))
     done = run(folder)
     assert not is_saved(done)
