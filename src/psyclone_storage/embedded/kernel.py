@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from itertools import dropwhile
+from itertools import chain
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -38,11 +38,10 @@ _made = tuple.__new__
 _MOST_PLACES = 10_000
 
 
-_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")
-_COLLECTING = {"LIST_APPEND", "SET_ADD", "MAP_ADD", "BUILD_LIST", "BUILD_TUPLE", "BUILD_SET"}
-"""Instructions that make an element of a collection from the value on the stack."""
-_AFTER_COLLECTING = {"JUMP_BACKWARD", "END_FOR", "POP_ITER", "SWAP", "STORE_FAST"}
-"""Instructions between the last element of an inlined comprehension and the use of its value."""
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>")
+"""The names of comprehensions that are functions: all in Python 3.11, some in later versions."""
+_POPS_ITERATOR = ("POP_TOP", "POP_ITER")
+"""The instructions after END_FOR that remove the iterator, since Python 3.13."""
 
 
 _caller = sys._getframe  # noqa: SLF001  # pylint: disable=protected-access
@@ -69,15 +68,14 @@ class CallSites(dict[tuple[int, int], CodeType]):
 
 
 def _is_discarded(frame: FrameType, called: object, name: str) -> bool:
-    """Return whether the value of the current call of a frame is that of `called`, and unused."""
-    following = _following(frame)
-    instruction = next(following, "")
-    if instruction in _COLLECTING:
-        if frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:
-            # Until Python 3.11, a comprehension is a function; its caller discards the collection.
-            return next(_following(frame.f_back), "") == "POP_TOP"
-        instruction = next(dropwhile(_AFTER_COLLECTING.__contains__, following), "")
-    if instruction != "POP_TOP":
+    """Return whether a frame calls the kernel `called` and certainly discards the result.
+
+    Args:
+        frame: the frame of the caller, during the call.
+        called: the kernel that is executing.
+        name: the name of the kernel.
+    """
+    if not _pops_value(frame):
         return False
     # `calls.extend(map(smooth, fields))` discards a value as well, but not that of the kernel.
     word = _called_name(frame)
@@ -86,10 +84,70 @@ def _is_discarded(frame: FrameType, called: object, name: str) -> bool:
     return word.rpartition(".")[2] == name
 
 
-def _following(frame: FrameType) -> Iterator[str]:
-    """Yield the names of the instructions after the current call of a frame."""
-    found = dis.get_instructions(frame.f_code)
-    return (one.opname for one in found if one.offset > frame.f_lasti)
+def _pops_value(frame: FrameType) -> bool:
+    """Return whether a frame discards the value of its current call.
+
+    The analysis follows the value on the stack, alone or in a collection, until an instruction
+    pops it. The result is false if an instruction may use the value, or is unknown.
+    """
+    following = _instructions(frame.f_code, frame.f_lasti + 1)
+    depth: int | None = 0
+    while depth is not None:
+        one = next(following)
+        if depth == 0 and one.opname == "POP_TOP":
+            return True
+        if depth == 0 and one.opname == "RETURN_VALUE" and frame.f_back is not None:
+            return frame.f_code.co_name in _COMPREHENSIONS and _pops_value(frame.f_back)
+        depth = _depth_after(one, depth)
+        if one.opname == "JUMP_BACKWARD":
+            loop = next(_instructions(frame.f_code, one.argval))
+            if loop.opname != "FOR_ITER":
+                return False
+            following = _loop_exit(frame.f_code, loop)
+    return False
+
+
+def _depth_after(one: dis.Instruction, depth: int) -> int | None:
+    """Return the number of values above a value on the stack, or above its new collection.
+
+    Args:
+        one: the instruction that is executed. A JUMP_BACKWARD ends the last iteration of a
+            `for` loop, which removes the iterator.
+        depth: the number of values above the value before the instruction.
+
+    Returns:
+        The number after the instruction; `None` if the instruction is unknown or uses the value.
+    """
+    match one.opname, one.arg or 0:
+        case "LIST_APPEND" | "SET_ADD", position if depth == 0:
+            return position - 1
+        case "BUILD_LIST" | "BUILD_SET" | "BUILD_TUPLE", count if count > depth:
+            return 0
+        case "SWAP", position:
+            return {0: position - 1, position - 1: 0}.get(depth, depth)
+        case "JUMP_BACKWARD" | "POP_TOP" | "STORE_FAST", _ if depth >= 1:
+            return depth - 1
+        case "STORE_FAST_STORE_FAST", _ if depth >= 2:
+            return depth - 2
+    return None
+
+
+def _loop_exit(code: CodeType, loop: dis.Instruction) -> Iterator[dis.Instruction]:
+    """Return the instructions after a loop and after the removal of its iterator."""
+    following = _instructions(code, loop.argval)
+    first = next(following)
+    if first.opname != "END_FOR":  # Python 3.11
+        return chain([first], following)
+    if dis.stack_effect(first.opcode) == -1:  # since Python 3.13
+        return following if next(following).opname in _POPS_ITERATOR else iter([first])
+    return following
+
+
+def _instructions(code: CodeType, start: int) -> Iterator[dis.Instruction]:
+    """Yield the instructions from an offset on, except those without an effect on the stack."""
+    for one in dis.get_instructions(code):
+        if one.offset >= start and one.opname not in ("NOP", "EXTENDED_ARG"):
+            yield one
 
 
 def _called_name(frame: FrameType) -> str:

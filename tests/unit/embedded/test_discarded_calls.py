@@ -56,13 +56,42 @@ def in_set() -> None:
     {copy(1, one) for _ in range(3) for one in (2, 3) if one}  # pylint: disable=expression-not-assigned
 
 
+def in_tuples_of_comprehension() -> None:
+    [(one, copy(1, one)) for one in (2, 3)]  # pylint: disable=expression-not-assigned
+
+
+def in_nested_comprehension() -> None:
+    [[copy(1, one) for one in (2, 3)] for _ in range(3)]  # pylint: disable=expression-not-assigned
+
+
+def in_list_after_others() -> None:
+    [*range(3), copy(1, 2)]  # pylint: disable=expression-not-assigned
+
+
+def in_comprehension_of_loop() -> None:
+    for _ in range(2):
+        [copy(1, one) for one in (2, 3)]  # pylint: disable=expression-not-assigned
+
+
 def in_tuple() -> None:
     1, copy(1, 2)  # pylint: disable=expression-not-assigned
 
 
 @pytest.mark.parametrize(
     "discards",
-    [statement, in_handler, of_fortran, of_builtin, in_comprehension, in_set, in_tuple],
+    [
+        statement,
+        in_handler,
+        of_fortran,
+        of_builtin,
+        in_comprehension,
+        in_set,
+        in_tuples_of_comprehension,
+        in_nested_comprehension,
+        in_list_after_others,
+        in_comprehension_of_loop,
+        in_tuple,
+    ],
 )
 def test_a_discarded_call_is_a_warning_at_its_line(discards: Callable[[], None]) -> None:
     with pytest.warns(RuntimeWarning, match=r"has no effect.*write invoke\(") as found:
@@ -125,6 +154,73 @@ def interactive() -> None:
     exec(compile("copy(1, 2)", "<cell>", "single"), {"copy": copy})  # pylint: disable=exec-used
 
 
+def invoke(*calls: RequestedCall) -> int:
+    return len(calls)
+
+
+def stored_before_break() -> int:
+    calls: list[RequestedCall] = []
+    for one in (1, 2):
+        calls = [copy(one, 2)]
+        break
+    return invoke(*calls)
+
+
+def stored_in_tuple_before_break() -> int:
+    calls: tuple[RequestedCall, ...] = ()
+    for one in (1, 2):
+        calls = (copy(one, 2),)
+        break
+    return invoke(*calls)
+
+
+def comprehension_stored_before_break() -> int:
+    calls: list[RequestedCall] = []
+    for _ in range(2):
+        calls = [copy(one, 2) for one in (1, 2)]
+        break
+    return invoke(*calls)
+
+
+def appended_by_comprehension() -> int:
+    held: list[tuple[int, RequestedCall]] = []
+    [held.append((one, copy(one, 2))) for one in (1, 2)]  # type: ignore[func-returns-value]  # pylint: disable=expression-not-assigned
+    return invoke(*[call for _, call in held])
+
+
+def extended_by_comprehension() -> int:
+    held: list[RequestedCall] = []
+    [held.extend([copy(one, 2)]) for one in (1, 2)]  # type: ignore[func-returns-value]  # pylint: disable=expression-not-assigned
+    return invoke(*held)
+
+
+def lists_appended_by_comprehension() -> int:
+    held: list[list[RequestedCall]] = []
+    [held.append([copy(one, 2) for one in (1, 2)]) for _ in range(2)]  # type: ignore[func-returns-value]  # pylint: disable=expression-not-assigned
+    return invoke(*held[0], *held[1])
+
+
+def invoked_by_comprehension() -> None:
+    [invoke(*[copy(one, 1), copy(one, 2)]) for one in (1, 2)]  # pylint: disable=expression-not-assigned
+
+
+def appended_to_default() -> int:
+    held: dict[str, list[tuple[str, RequestedCall]]] = {}
+    [held.setdefault("x", []).append((str(one), copy(one, 2))) for one in (1, 2)]  # type: ignore[func-returns-value]  # pylint: disable=expression-not-assigned
+    return invoke(*[call for _, call in held["x"]])
+
+
+def named_in_comprehension() -> int:
+    made: RequestedCall | None = None
+    [(made := copy(one, 2)) for one in (1, 2)]  # pylint: disable=expression-not-assigned
+    return invoke(made) if made else 0
+
+
+def interactive_comprehension() -> None:
+    text = "[copy(1, 2) for _ in range(2)]"
+    exec(compile(text, "<cell>", "single"), {"copy": copy})  # pylint: disable=exec-used
+
+
 def refused() -> None:
     with pytest.raises(TypeError):
         copy(1)
@@ -141,6 +237,16 @@ def refused() -> None:
         dropped_by_an_exception,
         evaluated,
         interactive,
+        interactive_comprehension,
+        stored_before_break,
+        stored_in_tuple_before_break,
+        comprehension_stored_before_break,
+        appended_by_comprehension,
+        extended_by_comprehension,
+        lists_appended_by_comprehension,
+        invoked_by_comprehension,
+        appended_to_default,
+        named_in_comprehension,
         refused,
     ],
 )
