@@ -57,7 +57,7 @@ class JointExchanges(Enum):
 
 
 class DirtyFlags(Enum):
-    """What records whether halos are clean: nothing, the fields, or a registry of their storages.
+    """Records of clean halos: none, in the fields, or in a registry of their storages.
 
     The registry is used for the target `registry` if fields cannot record it.
     """

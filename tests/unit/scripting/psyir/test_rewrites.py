@@ -361,24 +361,6 @@ def test_hoisting_keeps_the_value_of_a_loop_without_iterations(tmp_path: Path) -
     )
 
 
-HOISTED = "    do i = 1, n\n      k = mode + 1\n      b(i) = b(i) + k\n    end do\n"
-
-
-@pytest.mark.parametrize("more", ["include 'more.inc'\n", "#define LAST k\n    t = LAST\n"])
-def test_hoisting_keeps_its_condition_if_other_text_may_name_the_variable(more: str) -> None:
-    """Nothing else uses `k`: without that text, the assignment needs no condition."""
-    for text, conditions in ((HOISTED, 0), (HOISTED + "    " * more.startswith("i") + more, 1)):
-        tree = tree_on_bench(HEAD.replace("; k = 3", "") + text + TAIL.replace(" + k", ""))
-        TRANSFORMATIONS["HoistTrans"]().apply(nodes_of(tree, Assignment, "k = mode")[0])
-        assert finished(tree).count("if (") == conditions
-
-
-def test_nothing_is_hoisted_between_a_directive_and_its_loop() -> None:
-    tree = tree_of("    !$omp parallel do private(k)\n" + HOISTED)
-    with pytest.raises(TransformationError, match="between a directive and 'do i = 1, n'"):
-        TRANSFORMATIONS["HoistTrans"]().apply(nodes_of(tree, Assignment, "k = mode")[0])
-
-
 def test_equal_statements_that_steps_made_have_their_own_nodes() -> None:
     """Hoisting makes the same guarded assignment in two loops."""
     nest = "do j = 1, m\n do i = 1, n\n  k = j\n  a(i, j) = a(i, j) + k\n end do\nend do\n"
