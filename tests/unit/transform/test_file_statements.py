@@ -35,7 +35,7 @@ def test_reasons_against_a_step_on_a_statement_are_searched_once(
 
 
 def test_equal_statements_at_different_places_are_checked_apart() -> None:
-    """A `where` does not allow a loop in the place of its assignment."""
+    """A `where` does not allow a loop instead of its assignment."""
     body = "where (a > 0.0)\n  a(:) = 1.0\nend where\na(:) = 1.0"
     bench = subroutine_bench(body, "real :: a(n)")
     where, outside = bench.code("work").body

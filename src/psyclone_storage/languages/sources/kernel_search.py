@@ -20,8 +20,8 @@ from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
-from psyclone_storage.languages.sources.files import ENCODING, ERRORS, SourceFiles
-from psyclone_storage.languages.sources.module_names import defined_modules_in
+from psyclone_storage.languages.sources.files import SourceFiles
+from psyclone_storage.languages.sources.module_names import defined_modules
 
 # Algorithm files come last: they are taken only where no other file has the name.
 _LAST = ".x90"
@@ -111,7 +111,7 @@ class SourceIndex:
             text = self.texts.read(path).text
         except CompileError:
             return frozenset()
-        return frozenset(defined_modules_in(text.encode(ENCODING, ERRORS)))
+        return frozenset(defined_modules(text))
 
     def _all_defining(self) -> Mapping[str, Sequence[Path]]:
         """Return the files that define each module, of all files."""
@@ -119,7 +119,7 @@ class SourceIndex:
             self._defining[""] = []
             for path in self.paths:
                 with suppress(OSError):
-                    for name in defined_modules_in(path.read_bytes()):
+                    for name in defined_modules(path.read_bytes().decode("latin-1")):
                         self._defining.setdefault(name, []).append(path)
         return self._defining
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
@@ -15,13 +14,8 @@ _USE = regex(
 _SUBMODULE = regex(
     r"^[ \t]*submodule[ \t]*\([ \t]*(?P<name>[a-z]\w*)", re.IGNORECASE | re.MULTILINE
 )
-_MODULE = regex(
-    r"^[ \t]*module[ \t]+(?!procedure\b|subroutine\b|function\b)(?P<name>[a-z]\w*)"
-    r"[ \t]*(?:!.*)?\r?$",
-    re.IGNORECASE | re.MULTILINE,
-)
 # It starts with plain letters, which is much faster than a search for each start of a line.
-_WRITTEN = regex(
+_MODULE = regex(
     r"module[ \t]+(?!procedure\b|subroutine\b|function\b)([a-z]\w*)[ \t]*(?:!.*)?\r?$",
     re.MULTILINE,
 )
@@ -45,12 +39,9 @@ def used_modules(text: str) -> tuple[str, ...]:
 
 def defined_modules(text: str) -> tuple[str, ...]:
     """Return the modules that a file defines, in lower case."""
-    return tuple(match["name"].lower() for match in _MODULE.finditer(text))
-
-
-def defined_modules_in(data: bytes) -> Iterator[str]:
-    """Yield the modules that the bytes of a file define, in lower case."""
-    text = data.decode("latin-1").lower()
-    for found in _WRITTEN.finditer(text):
-        if not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip():
-            yield found[1]
+    text = text.lower()
+    return tuple(
+        found[1]
+        for found in _MODULE.finditer(text)
+        if not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip(" \t")
+    )
