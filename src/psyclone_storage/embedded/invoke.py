@@ -195,8 +195,10 @@ def _check(calls: tuple[RequestedCall, ...], name: str) -> None:
         raise ValueError(f"'{name}' cannot name an invoke: it has to be a name.")
 
 
-def _may_name(name: str) -> bool:
-    """Return whether a text can name an invoke, or is empty."""
+def _may_name(name: object) -> bool:
+    """Return whether a value is a text that can name an invoke, or is empty."""
+    if not isinstance(name, str):
+        return False
     return not name or (name.isascii() and name.isidentifier() and name[0].isalpha())
 
 

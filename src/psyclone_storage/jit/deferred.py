@@ -27,7 +27,12 @@ from psyclone_storage.jit.disk_cache import MODULES
 from psyclone_storage.jit.invokes import recover, run_invoke
 from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import ArgumentKind, JitOptions, LiveCall, LiveKernel, argument_kind
-from psyclone_storage.languages.python.parse.closure import ClosureSnapshot, InvokeSite, MergedSites
+from psyclone_storage.languages.python.parse.closure import (
+    ClosureSnapshot,
+    InvokeSite,
+    MergedSites,
+    global_names_in,
+)
 
 _MOST = 32
 """The number of invokes that are merged at most."""
@@ -259,10 +264,16 @@ class DeferredInvokes:
 
 
 def _variables(function: Any, text: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield the numbers of modules that the text of a function names: their owners and names."""
+    """Yield the numbers of modules that a function reads: their owners and names.
+
+    `text` is the text of the function, in which a name may also be that of a local variable.
+    """
     values: Mapping[str, Any] = getattr(function, "__globals__", {})
+    known = global_names_in(function.__code__)
     for match in re.finditer(r"\b([^\W\d]\w*)((?:\.[^\W\d]\w*)*)", text):
         owner, name = values, match[1]
+        if name not in known:
+            continue
         for part in match[2].split(".")[1:]:
             module = owner.get(name)
             if not isinstance(module, ModuleType):

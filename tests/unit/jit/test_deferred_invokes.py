@@ -137,6 +137,16 @@ def test_a_random_program_in_c_has_the_same_values() -> None:
     assert run(100, defer=True, target="c") == run(100, defer=False, target="c")
 
 
+def test_a_variable_with_the_name_of_a_local_may_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    fields = made()
+    for step in range(3):
+        monkeypatch.setitem(globals(), "by", 1000 * step)
+        invoke(scale(fields[0], 0.5))
+        invoke(spread(fields[1], fields[0]))
+    assert pending() == 2
+    assert np.isfinite(fields[1].sum())
+
+
 def test_time_steps_have_one_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     """From the second time step on, nothing is compiled or looked up by text."""
     one, two, three = made()

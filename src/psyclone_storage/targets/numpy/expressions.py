@@ -11,7 +11,7 @@ import keyword
 from collections.abc import Callable, Collection, Iterable
 from functools import reduce
 
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.infrastructures.gocean import SINGLE
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.keys import key_of
@@ -54,7 +54,8 @@ class Spelling:
     `varies` returns whether a name differs between points. `element` returns the text of an array
     element. `is_whole` returns whether a value is an integer. `own` returns the text of specially
     spelled expressions, or None. `raises` returns whether a real division may use Python numbers,
-    which raise an error for division by 0.
+    which raise an error for division by 0. `conditional` replaces `element` in expressions whose
+    values are used only for some points, but which NumPy evaluates for all.
     """
 
     varies: Callable[[ex.Expr], bool]
@@ -62,6 +63,11 @@ class Spelling:
     is_whole: Callable[[ex.Expr], bool]
     own: Callable[[ex.Expr], str | None] = _as_here
     raises: Callable[[ex.Binary], bool] = _never
+    conditional: Callable[[ex.Index], str | None] | None = None
+
+    def under_condition(self) -> Spelling:
+        """Return the spelling of expressions whose values are used only for some points."""
+        return self if self.conditional is None else replace(self, element=self.conditional)
 
     def of(self, expr: ex.Expr, outer: int = 0) -> str:
         """Return the text of `expr` as an operand of an operator with precedence `outer`."""
@@ -118,7 +124,8 @@ class Spelling:
             return self._power(expr)
         joins = op in (Operator.AND, Operator.OR)
         table = PYTHON if joins and not self.varies(expr) else NUMPY
-        left, right = self._write(expr.left), self._write(expr.right)
+        rest = self.under_condition() if joins and table is NUMPY else self
+        left, right = self._write(expr.left), rest._write(expr.right)  # noqa: SLF001
         if op is Operator.DIVIDE and self.raises(expr):
             left = RankedText(f"np.float64({left.text})")
         return table.binary(op, left, right)
@@ -162,8 +169,11 @@ class Spelling:
 
     def _function(self, word: str, row: FunctionNames, items: tuple[ex.Expr, ...]) -> str:
         if word == "merge" and len(items) == 3:
-            first, second, test = map(self._write, items)
-            if not self.varies(items[2]):
+            varies = self.varies(items[2])
+            chosen = self.under_condition() if varies else self
+            first, second = map(chosen._write, items[:2])  # noqa: SLF001
+            test = self._write(items[2])
+            if not varies:
                 return f"({PYTHON.choose(test, first, second).text})"
             return f"np.{row.numpy}({test.text}, {first.text}, {second.text})"
         if word in _EXTREMES and len(items) > _SMALL:

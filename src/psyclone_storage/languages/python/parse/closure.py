@@ -173,7 +173,7 @@ def _location(code: CodeType, instruction: int) -> CallLocation:
 def changed_numbers(linked: Iterable[ResolvedFunction]) -> Iterator[tuple[str, str, Any]]:
     """Yield module variables with a changed type: name, old value text, and new value."""
     for one in linked:
-        names = _names_in(one.function.__code__)
+        names = global_names_in(one.function.__code__)
         values = getattr(one.function, "__globals__", {})
         for name, statement in one.text.statements:
             if name in names and statement.startswith(f"{name} = "):
@@ -291,11 +291,14 @@ class FunctionReader:
         lines = self._lines_of(function)
         around = inspect.getclosurevars(function).nonlocals
         values = getattr(function, "__globals__", {})
-        in_code = _names_in(lines.code)
+        in_code = global_names_in(lines.code)
+        own = _locals_of(lines.code) - in_code
         fixed = _fixed_names(lines.text, values)
         statements, odd = [], []
         for name in sorted(set(_WORD.findall(unicodedata.normalize("NFKC", lines.text)))):
             value = around[name] if name in around else values.get(name)
+            if name in own and (_is_fixed(value) or isinstance(value, float)):
+                continue  # a variable of the module with the name of a local one
             # pylint: disable-next=unidiomatic-typecheck  # a derived class may look names up
             if name in in_code and type(value) is ModuleType:
                 _looked_up(function, name, snapshot)
@@ -476,10 +479,15 @@ _PARTS = tuple(map(attrgetter, ("__code__", "__defaults__", "__kwdefaults__")))
 _CALL = regex(r"(?<![\w.])([^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*)\s*\(")
 
 
-def _names_in(code: CodeType) -> set[str]:
+def global_names_in(code: CodeType) -> set[str]:
     """Return the names other than locals in code, including nested functions."""
-    inner = (_names_in(one) for one in code.co_consts if isinstance(one, CodeType))
+    inner = (global_names_in(one) for one in code.co_consts if isinstance(one, CodeType))
     return {*code.co_names, *code.co_freevars}.union(*inner)
+
+
+def _locals_of(code: CodeType) -> set[str]:
+    """Return the names of the arguments and the local variables of code."""
+    return {*code.co_varnames, *code.co_cellvars}
 
 
 def _defaults(function: Callable[..., Any]) -> tuple[tuple[str, float | None], ...]:
