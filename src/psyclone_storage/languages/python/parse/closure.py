@@ -136,9 +136,13 @@ class CallLocation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedSites:
-    """The call sites of merged invokes, each with its code and instruction, instead of a frame."""
+    """The call sites of merged invokes, each with its code and instruction, instead of a frame.
+
+    `about` lists them with the reason why no further ones were merged, if that is printed.
+    """
 
     parts: tuple[tuple[CodeType, int], ...]
+    about: str = ""
 
     @property
     def f_code(self) -> CodeType:
@@ -166,8 +170,20 @@ def call_location_of(frame: InvokeSite) -> CallLocation:
 
 def _location(code: CodeType, instruction: int) -> CallLocation:
     lines = linecache.getlines(code.co_filename)
+    return CallLocation(code, "".join(lines), _position(code, instruction))
+
+
+def place_of(frame: InvokeSite) -> str:
+    """Return the file and the line of a call site; of merged invokes, those of the first one."""
+    code, instruction = frame.parts[0] if isinstance(frame, MergedSites) else (
+        frame.f_code, frame.f_lasti
+    )  # fmt: skip
+    return f"{code.co_filename}:{_position(code, instruction)[0]}"
+
+
+def _position(code: CodeType, instruction: int) -> tuple[int | None, ...]:
     (position,) = islice(code.co_positions(), instruction // 2, instruction // 2 + 1)
-    return CallLocation(code, "".join(lines), position)
+    return position
 
 
 def changed_numbers(linked: Iterable[ResolvedFunction]) -> Iterator[tuple[str, str, Any]]:
