@@ -91,14 +91,12 @@ def _spread(lines: Iterable[un.Line], code: Routine, found: set[str], *, masked:
             case un.If(branches, otherwise):
                 inner = masked or any(varies_at(one.condition, found, code) for one in branches)
                 parts = [*(one.body for one in branches), otherwise]
-                left = [_spread(part, code, found, masked=inner) for part in parts]
-                masked = masked or any(left)
+                masked |= any([_spread(part, code, found, masked=inner) for part in parts])
             case un.Do(stop=stop, body=body):
                 left_inside = any(isinstance(one, un.Return) for one in walk_lines(body))
-                some = masked or left_inside or _jumps_vary(body, found, code)
-                some = some or varies_at(stop, found, code)
-                _spread(body, code, found, masked=some)
                 masked = masked or left_inside
+                inner = _jumps_vary(body, found, code) or varies_at(stop, found, code)
+                _spread(body, code, found, masked=masked or inner)
             case un.Return():
                 return masked
     return masked

@@ -413,16 +413,10 @@ class _Writer:
         start, stop = self.spelling.of(line.start), self.spelling.of(_behind(line.stop, step))
         opening, first = [], []
         if self.spelling.varies(line.stop):
-            # Points leave the loop after iterations of their own number.
             last, here = self.fresh.fresh("last"), self.fresh.fresh("where")
-            where = self._with_alive(mask, self.loops[:-1]).test
-            outer, sign, at_end = ("max", "+", "<=") if step > 0 else ("min", "-", ">=")
             opening = [f"{last} = {self.spelling.of(line.stop)}"]
-            stop = (
-                f"int(np.{outer}(np.where({where}, {last}, {start} {'-' if step > 0 else '+'} 1)))"
-            )
-            stop = f"{stop} {sign} 1"
-            first = [f"{here} = {_plain(line.variable.text)} {at_end} {last}"]
+            first = [f"{here} = {_plain(line.variable.text)} {'<=' if step > 0 else '>='} {last}"]
+            stop = self._last_of_all(last, start, step, mask)
             mask = mask.narrowed(here)
         bounds = [start, stop] if step == 1 else [start, stop, str(step)]
         if step == 1 and start == "0":
@@ -439,6 +433,12 @@ class _Writer:
         if not _certainly_done(line, step):
             self.assigned = before
         return found
+
+    def _last_of_all(self, last: str, start: str, step: int, mask: PointMask) -> str:
+        """Return the exclusive end of a loop of which each point has its own `last` iteration."""
+        where = self._with_alive(mask, self.loops[:-1]).test
+        outer, on, back = ("max", "+", "-") if step > 0 else ("min", "-", "+")
+        return f"int(np.{outer}(np.where({where}, {last}, {start} {back} 1))) {on} 1"
 
     def _return(self, mask: PointMask) -> list[str]:
         if not self._with_alive(mask).terms:

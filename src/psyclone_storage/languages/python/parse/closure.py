@@ -308,12 +308,11 @@ class FunctionReader:
         around = inspect.getclosurevars(function).nonlocals
         values = getattr(function, "__globals__", {})
         in_code = global_names_in(lines.code)
-        own = _locals_of(lines.code) - in_code
         fixed = _fixed_names(lines.text, values)
         statements, odd = [], []
         for name in sorted(set(_WORD.findall(unicodedata.normalize("NFKC", lines.text)))):
             value = around[name] if name in around else values.get(name)
-            if name in own and (_is_fixed(value) or isinstance(value, float)):
+            if _is_local(name, lines.code) and (_is_fixed(value) or isinstance(value, float)):
                 continue  # a variable of the module with the name of a local one
             # pylint: disable-next=unidiomatic-typecheck  # a derived class may look names up
             if name in in_code and type(value) is ModuleType:
@@ -501,9 +500,9 @@ def global_names_in(code: CodeType) -> set[str]:
     return {*code.co_names, *code.co_freevars}.union(*inner)
 
 
-def _locals_of(code: CodeType) -> set[str]:
-    """Return the names of the arguments and the local variables of code."""
-    return {*code.co_varnames, *code.co_cellvars}
+def _is_local(name: str, code: CodeType) -> bool:
+    """Return whether a name is only that of an argument or a local variable of code."""
+    return name in (*code.co_varnames, *code.co_cellvars) and name not in global_names_in(code)
 
 
 def _defaults(function: Callable[..., Any]) -> tuple[tuple[str, float | None], ...]:
