@@ -91,7 +91,8 @@ def _spread(lines: Iterable[un.Line], code: Routine, found: set[str], *, masked:
             case un.If(branches, otherwise):
                 inner = masked or any(varies_at(one.condition, found, code) for one in branches)
                 parts = [*(one.body for one in branches), otherwise]
-                masked |= any([_spread(part, code, found, masked=inner) for part in parts])
+                for part in parts:
+                    masked |= _spread(part, code, found, masked=inner)
             case un.Do(stop=stop, body=body):
                 left_inside = any(isinstance(one, un.Return) for one in walk_lines(body))
                 masked = masked or left_inside
