@@ -40,7 +40,7 @@ if __name__ == "__main__":
 
 from mutated_inputs import HangError, limited  # noqa: E402
 from mutated_texts import WORDS, mutated  # noqa: E402
-from psyclone_storage.base.diagnostic import CompileError  # noqa: E402
+from psyclone_storage.base.diagnostic import CompileError, InternalError  # noqa: E402
 from psyclone_storage.base.uncaught import PACKAGE, UserError  # noqa: E402
 from survey.survey import (  # noqa: E402
     HEAD,
@@ -83,7 +83,7 @@ STATEMENTS = [
 MAY_RAISE = (ArithmeticError, IndexError, ValueError, KeyError)
 """What CPython raises at a point where the value of a kernel is undefined."""
 OF_DEFECTS = (AttributeError, KeyError, IndexError, AssertionError, RecursionError, SystemError,
-              NotImplementedError, ArithmeticError, NameError, MemoryError)  # fmt: skip
+              NotImplementedError, ArithmeticError, NameError, MemoryError, InternalError)  # fmt: skip
 """Errors of this package that no program may cause."""
 OF_PYTHON = r"unsupported operand|object is not|'NoneType' object|object of type .* has no len"
 OF_INDICES = r"used as indices|valid indices|out of bounds|too many indices"
