@@ -56,6 +56,8 @@ REFUSED = {
     "refused_raise": "'raise' statements",
     "refused_import": "'import' statements",
     "refused_starred": "Starred targets",
+    "refused_identity": "'step is 3' compares no numbers",
+    "refused_product_of_tuple": "'(0, 1) @ 0' has no neighbours",
 }
 
 

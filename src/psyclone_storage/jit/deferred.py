@@ -33,7 +33,7 @@ from psyclone_storage.languages.python.parse.closure import (
     InvokeSite,
     MergedSites,
     global_names_in,
-    place_of,
+    place_of_call,
 )
 
 _MOST = 32
@@ -326,7 +326,7 @@ def _listed(batch: Sequence[_Pending]) -> str:
 
 def _why(text: str, frame: FrameType, options: JitOptions) -> str:
     """Return a reason with the place of a frame, which is computed only if it is printed."""
-    return text.format(place_of(frame)) if options.explain else text
+    return text.format(place_of_call(frame)) if options.explain else text
 
 
 def _explained(batch: Sequence[_Pending], why: str) -> str:
@@ -343,4 +343,4 @@ def _explained(batch: Sequence[_Pending], why: str) -> str:
 
 
 def _place(one: _Pending) -> str:
-    return place_of(MergedSites((one.site,)))
+    return place_of_call(MergedSites((one.site,)))

@@ -35,7 +35,7 @@ from psyclone_storage.languages.python.parse.closure import (
     Resolved,
     call_location_of,
     changed_numbers,
-    place_of,
+    place_of_call,
 )
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _explain(build: Build, calls: Sequence[LiveCall], frame: InvokeSite) -> None
     ]
     if any(getattr(getattr(one, "ranks", None), "rank", 0) for one in owners):
         return
-    place = frame.about if isinstance(frame, MergedSites) else f"The invoke at {place_of(frame)}:"
+    place = frame.about if isinstance(frame, MergedSites) else f"The invoke at {place_of_call(frame)}:"
     sys.stderr.write(f"{place}\n{explanation(build)}\n")
 
 

@@ -173,7 +173,7 @@ def _location(code: CodeType, instruction: int) -> CallLocation:
     return CallLocation(code, "".join(lines), _position(code, instruction))
 
 
-def place_of(frame: InvokeSite) -> str:
+def place_of_call(frame: InvokeSite) -> str:
     """Return the file and the line of a call site; of merged invokes, those of the first one."""
     code, instruction = frame.parts[0] if isinstance(frame, MergedSites) else (
         frame.f_code, frame.f_lasti
