@@ -204,7 +204,9 @@ def _explain(build: Build, calls: Sequence[LiveCall], frame: InvokeSite) -> None
     ]
     if any(getattr(getattr(one, "ranks", None), "rank", 0) for one in owners):
         return
-    place = frame.about if isinstance(frame, MergedSites) else f"The invoke at {place_of_call(frame)}:"
+    place = (
+        frame.about if isinstance(frame, MergedSites) else f"The invoke at {place_of_call(frame)}:"
+    )
     sys.stderr.write(f"{place}\n{explanation(build)}\n")
 
 
