@@ -162,7 +162,7 @@ class ProcedureEffects:
                 ):
                     return False
         declared = all(code.declared(key) is not None for key in code.dummy_keys)
-        if not declared or any("threadprivate" in one.text.lower() for one in code.directives):
+        if not declared or any("threadprivate" in key_of(one.text) for one in code.directives):
             return False
         return not any(True for _ in self.calls.finals(code))
 

@@ -17,6 +17,7 @@ from psyclone_storage.ir.rewrite import rewritten
 from psyclone_storage.transform.file_bench import FileBench
 from psyclone_storage.transform.file_blocks import AddDirective
 from support.called_nests import ACCEPTED, MODULES, REFUSED, CallingNest, program_text
+from support.command import run_command
 from support.file_benches import file_bench, printed
 
 
@@ -154,3 +155,34 @@ def test_procedures_of_the_module_may_call_imported_ones(
     """A module procedure reads what those read that it calls."""
     own = file_bench(OWN.format(body=body), folders=(folder,))
     assert own.verdict("work", "loop1").is_independent is independent
+
+
+def test_modules_of_called_procedures_are_inputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The depfile lists them, and a change of one changes a cached result."""
+    nest = CallingNest("work", "use outer_mod, only: outer", "a(i) = outer(b(i))")
+    (tmp_path / "work.f90").write_text(nest.text)
+    names = ("inner_one", "outer")
+    for name, value in zip(names, ("x + 1", "inner_one(x)"), strict=True):
+        uses = "  use inner_one_mod\n" if name == "outer" else ""
+        (tmp_path / f"{name}_mod.f90").write_text(
+            f"module {name}_mod\n{uses}  implicit none\n  real(8) :: kept = 0\ncontains\n"
+            f"  real(8) function {name}(x)\n    real(8), intent(in) :: x\n    {name} = {value}\n"
+            f"  end function {name}\nend module {name}_mod\n"
+        )
+    (tmp_path / "cache").mkdir(mode=0o700)
+    monkeypatch.setenv("PSYCLONE_STORAGE_CACHE", str(tmp_path / "cache"))
+    options = ["-d", ".", "--apply", "auto", "-o", "out.f90", "--depfile", "out.d"]
+    for _ in range(2):
+        assert run_command(["work.f90", *options], tmp_path).status == 0
+        assert "!$omp parallel do" in (tmp_path / "out.f90").read_text()
+    listed = (tmp_path / "out.d").read_text()
+    assert "outer_mod.f90" in listed
+    assert "inner_one_mod.f90" in listed
+    changed = (tmp_path / "inner_one_mod.f90").read_text().replace(
+        "    inner_one = x + 1\n", "    kept = kept + x\n    inner_one = kept\n"
+    )  # fmt: skip
+    (tmp_path / "inner_one_mod.f90").write_text(changed)
+    assert run_command(["work.f90", *options], tmp_path).status == 0
+    assert "!$omp" not in (tmp_path / "out.f90").read_text()
