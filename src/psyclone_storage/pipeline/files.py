@@ -26,7 +26,7 @@ from psyclone_storage.ir.facts import ASSUMPTIONS as ASSUMED_KINDS
 from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource, of_routine
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
-from psyclone_storage.ir.routine import Routine, SourceFile
+from psyclone_storage.ir.routine import ModuleContext, Routine, SourceFile
 from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source, is_fixed_form
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
@@ -162,10 +162,7 @@ class FileTransformer:
         """
         file = self._read(path)
         compared = tuple(self._compared(file))
-        finder = self._finder.within(file.source)
-        contexts = ModuleContexts(finder, procedures=self._procedures_of(finder))
-        context = contexts.of(file.source)
-        file = link_file(file, finder, context)
+        file, context = self._linked(file)
         stripped = _without_directives(file, frozenset(self._request.stripped))
         known = facts_of_metadata(file, self._settings)
         facts = (*self._facts(), *self._promised(file), *known)
@@ -184,9 +181,16 @@ class FileTransformer:
         used = (*self._inputs.used(path), *(() if script is None else (script,)))
         return TransformedFile(text, used, loops, (*compared, *dict.fromkeys(left_out)), record)
 
-    def _procedures_of(self, finder: ModuleFinder) -> ProcedureEffects:
-        """Return the effects of procedures, which files share unless one has modules of its own."""
-        return self._procedures if finder is self._finder else ProcedureEffects.of_modules(finder)
+    def _linked(self, file: SourceFile) -> tuple[SourceFile, ModuleContext]:
+        """Return a file with its names resolved, and the modules around it.
+
+        Files share the effects of procedures, unless one has modules of its own.
+        """
+        finder, effects = self._finder.within(file.source), self._procedures
+        if finder is not self._finder:
+            effects = ProcedureEffects.of_modules(finder)
+        context = ModuleContexts(finder, procedures=effects).of(file.source)
+        return link_file(file, finder, context), context
 
     def _compared(self, file: SourceFile) -> Iterable[Diagnostic]:
         """Return the warnings about the tree of a file, if they were requested."""

@@ -90,7 +90,7 @@ class RoutineNames:
         )
         if same and self.code.module.symbols is other.code.module.symbols:
             self.known_statements.update(other.known_statements)
-            self._known_procedures.update(other._known_procedures)
+            self.known_procedures.update(other.known_procedures)
 
     def meaning(self) -> tuple[object, ...]:
         """Return an object that determines the meanings of names, except internal procedures."""
@@ -119,12 +119,13 @@ class RoutineNames:
 
         It is a procedure of the module, or one of another module with known effects.
         """
-        if key not in self._known_procedures:
-            self._known_procedures[key] = self._proved(key) or self.procedures.get(key)
-        return self._known_procedures[key]
+        if key not in self.known_procedures:
+            self.known_procedures[key] = self._proved(key) or self.procedures.get(key)
+        return self.known_procedures[key]
 
     @cached_property
-    def _known_procedures(self) -> dict[str, Procedure | None]:
+    def known_procedures(self) -> dict[str, Procedure | None]:
+        """Cached results of `procedure`."""
         return {}
 
     def _proved(self, key: str) -> Procedure | None:
