@@ -5,6 +5,7 @@ They are requested lazily, so that an invoke of built-ins uses no mesh.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from enum import Enum
 
 from psyclone_storage.base.diagnostic import InternalError
@@ -91,21 +92,25 @@ def _cell_map(
     cells = work.pointer(SetupSection.COLOURS, (procedure, mesh, serial), known, target)
     if not serial or not work.first(("in mesh order", procedure, mesh)):
         return cells
-    one_thread, one = _one_thread(context), ex.whole(1)
+    in_order, number = _in_mesh_order(context, space, (procedure, mesh), rank)
+    lines = (number, PointerAssign(cells, in_order))
+    work.add(SetupSection.COLOURS, If((Branch(_one_thread(context), lines),)))
+    return cells
+
+
+def _in_mesh_order(
+    context: LoweringContext, space: SpaceRef, key: Hashable, rank: int
+) -> tuple[Name, Do]:
+    """Return an array for cells in mesh order, and its loop; it is empty for several threads."""
+    work, cell, ones = context.work, context.counter("cell"), (ex.whole(1),) * (rank - 1)
+    one_thread = _one_thread(context)
     declared = Declare("cells_in_order", INTEGER, ("allocatable", "target"), colons(rank))
-    in_order = work.variable(SetupSection.COLOURS, ("cells in order", procedure, mesh), declared)
-    ones = (one,) * (rank - 1)
+    array = work.variable(SetupSection.COLOURS, ("cells in order", key), declared)
     count = mesh_number(context, space, "ncells", abi.Mesh.NCELLS_2D)
     most = ex.intrinsic("merge", count, of_index_kind(context, ex.whole(0)), one_thread)
-    cell = context.counter("cell")
-    fill = Do(cell, one, count, (Assign(ex.Element(in_order, (*ones, cell)), cell),))
-    work.add(
-        SetupSection.COLOURS,
-        Allocate((ex.Extents(in_order, (*ones, most)),)),
-        If((Branch(one_thread, (fill, PointerAssign(cells, in_order))),)),
-    )
-    work.releases(in_order)
-    return cells
+    work.add(SetupSection.COLOURS, Allocate((ex.Extents(array, (*ones, most)),)))
+    work.releases(array)
+    return array, Do(cell, ex.whole(1), count, (Assign(ex.Element(array, (*ones, cell)), cell),))
 
 
 _Ends = tuple[abi.Mesh, str, int]
