@@ -87,6 +87,7 @@ LATE: dict[str, set[str]] = {
     "pipeline/module_context.py": {
         "psyclone_storage.pipeline.callers.ThreadedCalls",
         "psyclone_storage.pipeline.copied_procedures.copied_procedure",
+        "psyclone_storage.pipeline.procedure_effects.ProcedureEffects",
         "psyclone_storage.targets.c_printer.CPrinter",
     },
     "targets/python.py": {"psyclone_storage.targets.transpile.transpile"},
