@@ -14,6 +14,7 @@ from operator import is_
 from typing import Any, Self, TypeVar
 
 from psyclone_storage.analysis.bodies.effects import ASSIGNMENT, OVERLOADS, ProcedureCall, module_of
+from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
@@ -117,11 +118,20 @@ class RoutineNames:
     def procedure(self, key: str) -> Procedure | None:
         """Return the record of a called procedure, None if its effects are unknown.
 
-        It is a procedure of the module, or one of another module with known effects.
+        It is a procedure of the module, or one of another module with known effects. A function is
+        unknown if the routine may change a variable that it reads: an expression with its call does
+        not name this variable.
         """
-        if key not in self.known_procedures:
-            self.known_procedures[key] = self._proved(key) or self.procedures.get(key)
-        return self.known_procedures[key]
+        known = self.known_procedures
+        if key not in known:
+            known[key] = found = self._proved(key) or self.procedures.get(key)
+            if found and found.is_function and found.pure and self.read_by(key) & self._changed:
+                known[key] = None
+        return known[key]
+
+    @cached_property
+    def _changed(self) -> frozenset[str]:
+        return changed_names(self.code)
 
     @cached_property
     def known_procedures(self) -> dict[str, Procedure | None]:
@@ -253,12 +263,19 @@ class RoutineNames:
         return found
 
     def _components(self, kind: DerivedType) -> tuple[un.Declare, ...]:
-        """Return the known components of a derived type."""
-        own = self.structures.get((key_of(kind.module or ""), kind.name))
-        if own is not None:
-            return own.components
+        """Return the components of a derived type and of its parents, () if some are unknown."""
         found = self.code.structure(kind) or self.code.symbol(kind.name)
-        return tuple(map(declaration_of, found.components))
+        own = self.structures.get((key_of(kind.module or ""), kind.name))
+        if own is not None and not found.extends:
+            return own.components
+        parts = [*map(declaration_of, found.components)]
+        while found.extends:
+            parent = self.code.structure(DerivedType(found.extends, found.module_key))
+            if parent is None:
+                return ()
+            found = parent
+            parts += map(declaration_of, found.components)
+        return tuple(parts)
 
     def _root(self, key: str) -> un.Declare | None:
         code = self.code
