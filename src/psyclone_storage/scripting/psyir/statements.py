@@ -10,10 +10,7 @@ from typing import Any, ClassVar, Self
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.rewrite import (
-    names_of_line,
-    place_of_line,
-)
+from psyclone_storage.ir.rewrite import names_of_line, place_of_line
 from psyclone_storage.languages.fortran.print.edit_script import node_extent
 from psyclone_storage.languages.fortran.print.printer import emit_lines
 from psyclone_storage.scripting.errors import GenerationError
@@ -110,9 +107,13 @@ class Statement(LiveNode):
         """Remove this statement from its block, and return it; its comments stay in the block."""
         parent, at = self.parent, 0 if self.parent is None else self.position
         super().detach()
-        remarks = tuple(one for one in self.lead if isinstance(one, un.Comment | un.Blank))
+        empty = [one for one in self.blocks() if isinstance(one, Schedule) and not one.children]
+        ends = (line for one in empty for line in one.tail)
+        remarks = tuple(one for one in (*self.lead, *ends) if not isinstance(one, un.DirectiveLine))
         if isinstance(parent, Schedule) and any(isinstance(one, un.Comment) for one in remarks):
-            self.lead = tuple(one for one in self.lead if isinstance(one, un.DirectiveLine))
+            self.lead = _divided(self.lead, remarks)[1]
+            for block in empty:
+                block.take_remarks(remarks)
             self._left = (parent.leave(remarks, at), remarks)
         return self
 
@@ -238,7 +239,7 @@ def statement_of(line: un.Line) -> Statement | None:  # noqa: ARG001
 
 
 class Schedule(LiveNode):
-    """A block of statements."""
+    """A block of statements; the lines in `tail` follow the last one."""
 
     never_in_expressions: ClassVar[bool] = True
 
@@ -248,7 +249,7 @@ class Schedule(LiveNode):
         super().__init__()
         self._block: Lines | None = ()
         self._source_block: Lines = ()
-        self._tail: Lines = ()
+        self.tail: Lines = ()
         self.known_nodes: Known = _NOTHING
         self._own_table: SymbolTable | None = None
         for child in children:
@@ -264,7 +265,7 @@ class Schedule(LiveNode):
         return new
 
     def _shown(self) -> Iterable[LiveNode]:
-        nodes, self._tail = _grouped(self._source_block, self.known_nodes)
+        nodes, self.tail = _grouped(self._source_block, self.known_nodes)
         self.known_nodes = _NOTHING
         return nodes
 
@@ -280,7 +281,7 @@ class Schedule(LiveNode):
         """Return the statements."""
         if self._block is None:
             lines = [line for child in self.children for line in child.lines()]
-            self._block = (*lines, *self._tail)
+            self._block = (*lines, *self.tail)
         return self._block
 
     def sync(self, block: Lines, known: Known | None) -> None:
@@ -296,7 +297,7 @@ class Schedule(LiveNode):
                 self._children.reset(self.followed(block, deque(self._children)))
             self._block = self._source_block = block
             return
-        nodes, self._tail = _grouped(block, known)
+        nodes, self.tail = _grouped(block, known)
         self._block = self._source_block = block
         for node in nodes:
             if node.parent is not None:
@@ -312,12 +313,12 @@ class Schedule(LiveNode):
             follower: Statement = self.children[at]
             follower.lead = (*remarks, *follower.lead)
             return follower
-        self._tail = (*remarks, *self._tail)
+        self.tail = (*remarks, *self.tail)
         return self
 
     def take_remarks(self, remarks: Lines) -> Lines:
         """Remove those of `remarks` that follow the last statement, and return them."""
-        found, self._tail = _divided(self._tail, remarks)
+        found, self.tail = _divided(self.tail, remarks)
         self.touch()
         return found
 
@@ -329,12 +330,8 @@ class Schedule(LiveNode):
         while at < len(block):
             line = block[at]
             if isinstance(line, Remark) and not (old and old[0].cached_line == line):
-                if (
-                    isinstance(line, un.Comment)
-                    and nodes
-                    and not lead
-                    and _is_behind(line, nodes[-1])
-                ):
+                is_next = bool(nodes) and not lead
+                if is_next and isinstance(line, un.Comment) and _is_behind(line, nodes[-1]):
                     nodes[-1].trail = (*nodes[-1].trail, line)
                 else:
                     lead.append(line)
@@ -348,7 +345,7 @@ class Schedule(LiveNode):
             node.lead, node.trail, lead = tuple(lead), (), []
             nodes.append(node)
             at += node.length
-        self._tail = tuple(lead)
+        self.tail = tuple(lead)
         return nodes
 
     @property
