@@ -349,7 +349,7 @@ def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> Loop
     is_provable = verdict.is_independent or condition is not None
     clauses = verdict.clauses if is_provable else Clauses()
     assumed = (one for one in of_routine(bench.facts, routine) if one.kind is FactKind.ONE_CALL)
-    listed = (
+    found = (
         ("if", () if condition is None else (spell(condition),)),
         ("private", clauses.private),
         ("firstprivate", clauses.firstprivate),
@@ -362,7 +362,7 @@ def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> Loop
         loop.variable.text,
         verdict.status.value,
         directive,
-        tuple((word, names) for word, names in listed if names),
+        tuple((word, names) for word, names in found if names),
         tuple(map(str, (*verdict.assumptions, *assumed))),
         tuple(_blocking(verdict)),
         tuple(_reasons(verdict)),
