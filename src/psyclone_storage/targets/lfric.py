@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
 from psyclone_storage.config.settings import JointExchanges, RunTimeChecks, Settings
 from psyclone_storage.domains.build import Domain
@@ -21,7 +20,7 @@ from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
 from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.targets.fortran import FORTRAN
-from psyclone_storage.targets.halo_checks import no_halo_checks, with_halo_checks
+from psyclone_storage.targets.halo_checks import refuse_halo_checks, with_halo_checks
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.checks import CheckLevel
 from psyclone_storage.targets.lfric_fortran.table import lfric_infrastructure
@@ -68,9 +67,13 @@ def _choices(settings: Settings) -> ScheduleDefaults:
 def _infrastructure(settings: Settings) -> Infrastructure:
     exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
     plain = lfric_infrastructure(_level(settings), exact_sums=exact, padding=padding)
-    if settings.lfric.run_time_checks is not RunTimeChecks.HALOS:
-        return plain
-    return with_halo_checks(plain, _rules(settings), settings.halo_check_interval)
+    return with_lfric_halo_checks(plain, settings)
+
+
+def with_lfric_halo_checks(plain: Infrastructure, settings: Settings) -> Infrastructure:
+    """Return an infrastructure with the checks of halos that the settings request."""
+    asked, every = settings.lfric.run_time_checks, settings.halo_check_interval
+    return with_halo_checks(plain, _rules(settings), asked, every)
 
 
 def _level(settings: Settings) -> CheckLevel:
@@ -80,8 +83,7 @@ def _level(settings: Settings) -> CheckLevel:
 
 
 def _level_with_storages(settings: Settings, target: str) -> CheckLevel:
-    if settings.lfric.run_time_checks is RunTimeChecks.HALOS:
-        raise CompileError(no_halo_checks(f"the target '{target}'"))
+    refuse_halo_checks(settings.lfric.run_time_checks, f"the target '{target}'")
     return _level(settings)
 
 
