@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import runtime_ops as ops
-from psyclone_storage.ir.types import DerivedType, Intrinsic
+from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Call, Declare, Line
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
@@ -25,7 +25,7 @@ class HaloCheck(StrEnum):
     END = "finish"
 
 
-def check_call(context: LoweringContext, procedure: HaloCheck, *values: ex.Expr | str) -> Call:
+def halo_check_call(context: LoweringContext, procedure: HaloCheck, *values: ex.Expr | str) -> Call:
     """Return a call of the check of the routine; texts become character literals."""
     wished = Declare("halo_check", HALO_CHECK, ("save",))
     check = context.work.variable(SetupSection.COUNTERS, "halo check", wished)
@@ -35,9 +35,4 @@ def check_call(context: LoweringContext, procedure: HaloCheck, *values: ex.Expr 
 
 def checks_ended(context: LoweringContext, _asked: ops.EndHaloChecks) -> tuple[Line, ...]:
     """Return the call that ends the halo checks of an invoke."""
-    return (check_call(context, HaloCheck.END),)
-
-
-def truth(value: bool) -> ex.Expr:
-    """Return a logical literal."""
-    return ex.Literal(".true." if value else ".false.", Intrinsic.LOGICAL)
+    return (halo_check_call(context, HaloCheck.END),)

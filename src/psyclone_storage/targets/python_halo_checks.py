@@ -9,7 +9,6 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.schedule import Datum
-from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Call, Line
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.profile import python_text
@@ -25,16 +24,16 @@ def halo_checks_in_python(owner: Callable[[Datum, int | None], ex.Expr]) -> _Act
 
     def begun(context: LoweringContext, asked: ops.BeginHaloChecks) -> tuple[Line, ...]:
         name = python_text(context.schedule.name)
-        return (_call("begin", name, ex.whole(asked.every), _truth(asked.keeps_annexed)),)
+        return (_call("begin", name, ex.whole(asked.every), ex.logical(asked.keeps_annexed)),)
 
     def checked(_context: LoweringContext, asked: ops.CheckHalo) -> tuple[Line, ...]:
         field = owner(asked.datum, asked.component)
         words = (python_text(ex.spell(field)), python_text(asked.reader))
-        return (_call("needs", field, *words, asked.depth, _truth(asked.annexed)),)
+        return (_call("needs", field, *words, asked.depth, ex.logical(asked.annexed)),)
 
     def noted(_context: LoweringContext, asked: ops.NoteWrite) -> tuple[Line, ...]:
         field = owner(asked.datum, asked.component)
-        state = (ex.whole(_ANNEXED[asked.annexed]), _truth(asked.trusted))
+        state = (ex.whole(_ANNEXED[asked.annexed]), ex.logical(asked.trusted))
         return (_call("wrote", field, python_text(asked.writer), asked.clean, *state),)
 
     return {
@@ -47,7 +46,3 @@ def halo_checks_in_python(owner: Callable[[Datum, int | None], ex.Expr]) -> _Act
 
 def _call(procedure: str, *args: ex.Expr) -> Call:
     return Call(ex.Member(ex.Name(HALO_CHECKS), procedure), args)
-
-
-def _truth(value: bool) -> ex.Expr:
-    return ex.Literal(".true." if value else ".false.", Intrinsic.LOGICAL)

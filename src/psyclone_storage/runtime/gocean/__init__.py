@@ -2,6 +2,7 @@
 
 from psyclone_storage.runtime.computing import (
     greater,
+    layer_or_zeros,
     lesser,
     module_value,
     pick,
@@ -39,6 +40,7 @@ __all__ = [
     "greater",
     "halo_checks",
     "held",
+    "layer_or_zeros",
     "lesser",
     "module_value",
     "pick",

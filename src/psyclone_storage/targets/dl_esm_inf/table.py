@@ -27,9 +27,8 @@ from psyclone_storage.targets.dl_esm_inf.device import (
 from psyclone_storage.targets.dl_esm_inf.paths import Paths
 from psyclone_storage.targets.fortran_halo_checks import (
     HaloCheck,
-    check_call,
     checks_ended,
-    truth,
+    halo_check_call,
 )
 
 
@@ -166,7 +165,7 @@ def _marked_dirty(_context: LoweringContext, asked: ops.MarkDirty) -> tuple[Line
 
 
 def _checks_begun(context: LoweringContext, asked: ops.BeginHaloChecks) -> tuple[Line, ...]:
-    begin = check_call(context, HaloCheck.BEGIN, context.schedule.name, ex.whole(asked.every))
+    begin = halo_check_call(context, HaloCheck.BEGIN, context.schedule.name, ex.whole(asked.every))
     return (begin,)
 
 
@@ -174,15 +173,15 @@ def _halo_checked(context: LoweringContext, asked: ops.CheckHalo) -> tuple[Line,
     """Return the check of a halo before it is read, or at the end of an invoke with flags."""
     field, name, depth = ex.Name(asked.datum.name), ex.spell(asked.datum.actual), asked.depth
     if not sets_flags(context.schedule):
-        values = (depth, truth(False))
+        values = (depth, ex.logical(False))
     elif ex.integer_value(depth) == 0:
         dirty = _is_dirty(context, ops.IsDirty(asked.datum, None, ex.whole(1)))
-        values = (ex.intrinsic("merge", ex.whole(0), ex.whole(1), dirty), truth(False))
+        values = (ex.intrinsic("merge", ex.whole(0), ex.whole(1), dirty), ex.logical(False))
     else:
         values = (depth, _is_dirty(context, ops.IsDirty(asked.datum, None, depth)))
-    return (check_call(context, HaloCheck.NEEDS, field, name, asked.reader, *values),)
+    return (halo_check_call(context, HaloCheck.NEEDS, field, name, asked.reader, *values),)
 
 
 def _noted(context: LoweringContext, asked: ops.NoteWrite) -> tuple[Line, ...]:
     field = ex.Name(asked.datum.name)
-    return (check_call(context, HaloCheck.WROTE, field, asked.writer),)
+    return (halo_check_call(context, HaloCheck.WROTE, field, asked.writer),)

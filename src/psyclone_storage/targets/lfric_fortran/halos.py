@@ -15,7 +15,7 @@ from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import (
     SetupSection,
 )
-from psyclone_storage.targets.fortran_halo_checks import HaloCheck, check_call, truth
+from psyclone_storage.targets.fortran_halo_checks import HaloCheck, halo_check_call
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.field_values import data_type, proxy
 from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
@@ -106,8 +106,8 @@ def given_numbers(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, 
 
 def checks_begun(context: LoweringContext, asked: ops.BeginHaloChecks) -> tuple[Line, ...]:
     """Return the call that begins the halo checks of an invoke."""
-    values = (context.schedule.name, ex.whole(asked.every), truth(asked.keeps_annexed))
-    return (check_call(context, HaloCheck.BEGIN, *values),)
+    values = (context.schedule.name, ex.whole(asked.every), ex.logical(asked.keeps_annexed))
+    return (halo_check_call(context, HaloCheck.BEGIN, *values),)
 
 
 def halo_checked(context: LoweringContext, asked: ops.CheckHalo) -> tuple[Line, ...]:
@@ -115,15 +115,15 @@ def halo_checked(context: LoweringContext, asked: ops.CheckHalo) -> tuple[Line, 
     owner = proxy(context, asked.datum, asked.component)
     component = f"({asked.component})" if asked.component else ""
     words = (ex.spell(asked.datum.actual) + component, asked.reader)
-    values = (owner, *words, asked.depth, truth(asked.annexed))
-    return (check_call(context, HaloCheck.NEEDS, *values),)
+    values = (owner, *words, asked.depth, ex.logical(asked.annexed))
+    return (halo_check_call(context, HaloCheck.NEEDS, *values),)
 
 
 def noted(context: LoweringContext, asked: ops.NoteWrite) -> tuple[Line, ...]:
     """Return the call that notes a write and spoils the dirty halo."""
     owner = proxy(context, asked.datum, asked.component)
-    states = (ex.whole(_ANNEXED[asked.annexed]), truth(asked.trusted))
-    return (check_call(context, HaloCheck.WROTE, owner, asked.writer, asked.clean, *states),)
+    states = (ex.whole(_ANNEXED[asked.annexed]), ex.logical(asked.trusted))
+    return (halo_check_call(context, HaloCheck.WROTE, owner, asked.writer, asked.clean, *states),)
 
 
 def reduced_over_ranks(context: LoweringContext, asked: ops.Reduce) -> tuple[Line, ...]:
