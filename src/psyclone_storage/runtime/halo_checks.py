@@ -50,7 +50,7 @@ class CheckedHalo(Protocol):
         """Yield array indices of the values after level `clean`, and of level 0 if `annexed`."""
 
 
-class _Record:
+class _LastWrite:
     """The last write of a field by a loop with checks.
 
     Levels 1 to `computed` have the values that the loop computed there, which need not have the
@@ -76,7 +76,7 @@ class HaloChecks:
         self.stops = True
         self.errors: list[str] = []
         self._halo_of = halo_of
-        self._records: weakref.WeakKeyDictionary[Any, _Record] = weakref.WeakKeyDictionary()
+        self._records: weakref.WeakKeyDictionary[Any, _LastWrite] = weakref.WeakKeyDictionary()
         self._calls: dict[str, int] = {}
         self._call = self._found = 0
         self._invoke = ""
@@ -113,7 +113,7 @@ class HaloChecks:
         if self._compares:
             self._compare(field, name, reader, clean)
 
-    def _has_stale_annexed(self, record: _Record, clean: int) -> bool:
+    def _has_stale_annexed(self, record: _LastWrite, clean: int) -> bool:
         if self._keeps_annexed:
             return record.annexed < 0
         if record.call != self._call:
@@ -175,10 +175,10 @@ class HaloChecks:
             text = "\n".join(errors) or f"{self._invoke} has errors on other ranks."
             raise HaloCheckError(f"Run-time check of halos: {text}")
 
-    def _record(self, field: Any) -> _Record:
-        return self._records.setdefault(field, _Record())
+    def _record(self, field: Any) -> _LastWrite:
+        return self._records.setdefault(field, _LastWrite())
 
-    def _report(self, name: str, level: int, problem: str, record: _Record) -> None:
+    def _report(self, name: str, level: int, problem: str, record: _LastWrite) -> None:
         rank = 0 if self._ranks is None else self._ranks.rank
         what = f"level {level} of the halo" if level else "level 0 (annexed dofs)"
         self.errors.append(

@@ -13,18 +13,18 @@ from psyclone_storage.domains.lfric.domain import LfricDomain
 from psyclone_storage.domains.lfric.kernel_check import check_lfric_procedure
 from psyclone_storage.domains.lfric.metadata import interpret_lfric_metadata
 from psyclone_storage.domains.lfric.passed import passed_to
-from psyclone_storage.domains.lfric.rules import LfricRules
 from psyclone_storage.domains.lfric.structures import STRUCTURES
 from psyclone_storage.infrastructures.lfric import Limits
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
 from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.targets.fortran import FORTRAN
-from psyclone_storage.targets.halo_checks import refuse_halo_checks, with_halo_checks
+from psyclone_storage.targets.halo_checks import refuse_halo_checks
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.checks import CheckLevel
 from psyclone_storage.targets.lfric_fortran.table import lfric_infrastructure
 from psyclone_storage.targets.lfric_registry.table import lfric_registry
+from psyclone_storage.targets.lfric_settings import lfric_rules, with_lfric_halo_checks
 from psyclone_storage.targets.lfric_storage.abi import SET_HALO_DIRTY
 from psyclone_storage.targets.lfric_storage.table import lfric_storage
 from psyclone_storage.targets.spec import (
@@ -46,12 +46,7 @@ def interpret_lfric(parsed: ParsedKernel, settings: Settings) -> Kernel:
 
 
 def _domain(settings: Settings) -> Domain:
-    return LfricDomain(_rules(settings))
-
-
-def _rules(settings: Settings) -> LfricRules:
-    lfric = settings.lfric
-    return LfricRules(settings.reproducible_reductions, lfric.exact_sums, lfric.exchange_strips)
+    return LfricDomain(lfric_rules(settings))
 
 
 def _choices(settings: Settings) -> ScheduleDefaults:
@@ -68,12 +63,6 @@ def _infrastructure(settings: Settings) -> Infrastructure:
     exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
     plain = lfric_infrastructure(_level(settings), exact_sums=exact, padding=padding)
     return with_lfric_halo_checks(plain, settings)
-
-
-def with_lfric_halo_checks(plain: Infrastructure, settings: Settings) -> Infrastructure:
-    """Return an infrastructure with the checks of halos that the settings request."""
-    asked, every = settings.lfric.run_time_checks, settings.halo_check_interval
-    return with_halo_checks(plain, _rules(settings), asked, every)
 
 
 def _level(settings: Settings) -> CheckLevel:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from psyclone_storage.config.settings import RunTimeChecks, Settings
 from psyclone_storage.lowering.infrastructure import Infrastructure
-from psyclone_storage.targets.lfric import with_lfric_halo_checks
 from psyclone_storage.targets.lfric_python.table import meshes_in_c
+from psyclone_storage.targets.lfric_settings import with_lfric_halo_checks
 
 
 def meshes(settings: Settings) -> Infrastructure:

@@ -173,7 +173,7 @@ def _halo_checked(context: LoweringContext, asked: ops.CheckHalo) -> tuple[Line,
     """Return the check of a halo before it is read, or at the end of an invoke with flags."""
     field, name, depth = ex.Name(asked.datum.name), ex.spell(asked.datum.actual), asked.depth
     if not sets_flags(context.schedule):
-        values = (depth, ex.logical(False))
+        values: tuple[ex.Expr, ex.Expr] = (depth, ex.logical(False))
     elif ex.integer_value(depth) == 0:
         dirty = _is_dirty(context, ops.IsDirty(asked.datum, None, ex.whole(1)))
         values = (ex.intrinsic("merge", ex.whole(0), ex.whole(1), dirty), ex.logical(False))
