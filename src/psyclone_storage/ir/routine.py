@@ -250,6 +250,8 @@ class KernelUse:
     - `helpers`: procedures of its module that it may call, directly or indirectly.
     - `columns`: stencil sizes for which specialised code was generated.
     - `hot_path`: the path that the enclosing loop runs without branches where possible.
+    - `constants`: keys of constants with the keys of the dummies whose values they are asserted to
+      have.
     - `placed`: inlined procedures. `left`: calls that remain.
     """
 
@@ -258,6 +260,7 @@ class KernelUse:
     helpers: tuple[Routine, ...] = ()
     columns: tuple[tuple[int, ...], ...] = ()
     hot_path: HotPath | None = None
+    constants: tuple[tuple[str, str], ...] = ()
     placed: tuple[PlacedProcedure, ...] = ()
     left: CallsThatStay = field(default=(), compare=False, repr=False)
 
@@ -471,7 +474,9 @@ class ModuleContext:
     caches procedures with inlined calls by the identity of the original. `threaded_call` returns
     the first call of procedures of the module, by their names, in a routine of another file that
     has directives, also through other procedures. `copied` returns the copy of a procedure, by its
-    module and name, for another module, or the reason against a copy.
+    module and name, for another module, or the reason against a copy. `effects` returns the record
+    of a procedure that certainly changes only its arguments, None for others. It takes the symbol
+    of its name, which may be generic, and the imports visible at the call.
     """
 
     symbol: Lookup
@@ -482,6 +487,7 @@ class ModuleContext:
     inlined: dict[int, tuple[Routine, InlinedCode]] = field(default_factory=dict, compare=False)
     threaded_call: Callable[[str, Iterable[str]], Span | None] | None = None
     copied: Callable[[str, str, str], ProcedureCopy | str] | None = None
+    effects: Callable[[Symbol, Iterable[Use]], Procedure | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

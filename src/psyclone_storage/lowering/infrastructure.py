@@ -117,6 +117,7 @@ class LoweringContext:
     - `held`: planned storage accesses.
     - `outlines`: loops may be moved to procedures, except inside such a procedure.
     - `on_device`: the code is inside a device region, where loops are not outlined.
+    - `for_threads`: the code is inside a loop over colours that one thread does not use.
     """
 
     schedule: Schedule
@@ -127,6 +128,7 @@ class LoweringContext:
     held: StoragePlan = StoragePlan()
     outlines: bool = True
     on_device: bool = False
+    for_threads: bool = False
 
     def value(self, asked: RuntimeValue) -> Expr:
         """Return the infrastructure's expression for a run-time value."""

@@ -64,7 +64,7 @@ class FuseLoops(CheckedStep):
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield all pairs of adjacent loops, nested ones last."""
         bare = without_halos(schedule)
-        return chain(_adjacent(bare), _neighbours_inside(bare))
+        return chain(_all_adjacent(bare), _neighbours_inside(bare))
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return diagnostics if the loops cannot be fused."""
@@ -126,9 +126,11 @@ def _neighbours(body: tuple[Statement, ...]) -> Iterator[StepPlace]:
     )
 
 
-@kept_by_pair
 def _adjacent(first: Statement, second: Statement) -> tuple[StepPlace, ...]:
     return tuple(_neighbours((first, second)))
+
+
+_all_adjacent = kept_by_pair(_adjacent)
 
 
 @kept_in_sequence

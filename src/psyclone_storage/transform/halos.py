@@ -78,8 +78,8 @@ class _Bare:
     differing: int = 0
 
 
-@kept_by_version(_Bare())
-def _bare_body(known: _Bare, schedule: sch.Schedule, splice: Splice[sch.Statement]) -> _Bare:
+def _updated_bare(known: _Bare, schedule: sch.Schedule, splice: Splice[sch.Statement]) -> _Bare:
+    """Return what remains of the statements of a schedule, updated for a change of its body."""
     changes = splice.mapped(_bare)
     joined = joined_changes(known.by_item, changes)
     differing = known.differing - sum(map(_differs, splice.removed))
@@ -88,6 +88,9 @@ def _bare_body(known: _Bare, schedule: sch.Schedule, splice: Splice[sch.Statemen
     body = applied(known.body, joined) if differing else schedule.body
     schedule.versions.note(known.body, body, joined)
     return _Bare(applied(known.by_item, changes), body, differing)
+
+
+_bare_body = kept_by_version(_Bare())(_updated_bare)
 
 
 def _differs(item: sch.Statement) -> bool:
@@ -158,11 +161,11 @@ def _derived(
         for loop in outer_loops_of(item)
         if loop.filled.terms
     }
-    filled = []
-    for at in stale:
-        arranged = tuple(_arranged((bare.body[at],), plan, aliases))
-        made = tuple(_computing(arranged, plan.computed, earlier))
-        filled.append(SplicedRange(at, at + 1, (made,)))
+    arranged = ((at, _arranged((bare.body[at],), plan, aliases)) for at in stale)
+    filled = [
+        SplicedRange(at, at + 1, (tuple(_computing(tuple(items), plan.computed, earlier)),))
+        for at, items in arranged
+    ]
     end = tuple(one.statement for one in plan.before(END))
     filled.append(SplicedRange(len(bare.body), len(middle), (end,)))
     changes = combined(emptied, tuple(filled))
