@@ -136,7 +136,7 @@ class Splice(NamedTuple, Generic[CachedItem]):
 
         Results of common items come from `known`; `make` computes the others.
         """
-        return applied(known, self.mapped(make))
+        return with_changes(known, self.mapped(make))
 
     def mapped(
         self, make: Callable[[CachedItem], CachedValue]
@@ -337,8 +337,8 @@ def kept_in_sequence(
         *others: *Others,
     ) -> _Sequence[CachedValue]:
         changes = splice.mapped(lambda item: make(item, *others))
-        joined = applied(known.joined, joined_changes(known.by_item, changes))
-        return _Sequence(applied(known.by_item, changes), joined)
+        joined = with_changes(known.joined, joined_changes(known.by_item, changes))
+        return _Sequence(with_changes(known.by_item, changes), joined)
 
     sequence = kept_by_version(_Sequence[CachedValue]())(update)
 
@@ -365,8 +365,8 @@ def kept_by_pair(
             for at in sorted(stale)
         )
         changes = combined(splice.mapped(_nothing), tuple(made))
-        joined = applied(known.joined, joined_changes(known.by_item, changes))
-        return _Sequence(applied(known.by_item, changes), joined)
+        joined = with_changes(known.joined, joined_changes(known.by_item, changes))
+        return _Sequence(with_changes(known.by_item, changes), joined)
 
     sequence = kept_by_version(_Sequence[CachedValue]())(update)
 
@@ -395,7 +395,7 @@ def joined_changes(
     return tuple(made)
 
 
-class _Found(NamedTuple, Generic[CachedValue]):
+class _Sparse(NamedTuple, Generic[CachedValue]):
     """The items with results, by identity: how often each occurs, and its results."""
 
     by_item: Mapping[int, tuple[int, tuple[CachedValue, ...]]]
@@ -412,11 +412,11 @@ def found_by_item(
     """
 
     def update(
-        known: _Found[CachedValue],
+        known: _Sparse[CachedValue],
         tree: Versioned[CachedItem],
         splice: Splice[CachedItem],
         *others: *Others,
-    ) -> _Found[CachedValue]:
+    ) -> _Sparse[CachedValue]:
         gone = [item for item in splice.removed if id(item) in known.by_item]
         made = [(item, found) for item in splice.added if (found := make(item, *others))]
         if not gone and not made:
@@ -430,9 +430,9 @@ def found_by_item(
             number, _ = by_item.get(id(item), (0, found))
             by_item[id(item)] = number + 1, found
         present = filter(by_item.__contains__, map(id, tree.body if by_item else ()))
-        return _Found(by_item, tuple(chain.from_iterable(by_item[one][1] for one in present)))
+        return _Sparse(by_item, tuple(chain.from_iterable(by_item[one][1] for one in present)))
 
-    found = kept_by_version(_Found[CachedValue]({}, ()))(update)
+    found = kept_by_version(_Sparse[CachedValue]({}, ()))(update)
 
     def joined(tree: Versioned[CachedItem], *others: *Others) -> tuple[CachedValue, ...]:
         return found(tree, *others).joined
@@ -446,7 +446,7 @@ def _splice(earlier: tuple[CachedItem, ...], changes: _Changes[CachedItem]) -> S
     return Splice(changes, tuple(removed), tuple(chain.from_iterable(one.after for one in changes)))
 
 
-def applied(
+def with_changes(
     earlier: tuple[CachedItem, ...], changes: _Changes[CachedItem]
 ) -> tuple[CachedItem, ...]:
     """Return a tuple with changes; the same tuple if there are none."""
@@ -459,7 +459,7 @@ def applied(
 
 
 def combined(first: _Changes[CachedItem], second: _Changes[CachedItem]) -> _Changes[CachedItem]:
-    """Return the changes of a tuple to which `first` are applied, and `second` to the result."""
+    """Return the changes of a tuple to which first `first` apply, then `second`."""
     made: list[SplicedRange[CachedItem]] = []
     waiting = deque(first)
     shift = 0  # from places in the tuple to those in the result of `first`

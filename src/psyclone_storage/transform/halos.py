@@ -14,13 +14,13 @@ from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.memo import (
     Splice,
     SplicedRange,
-    applied,
     combined,
     joined_changes,
     kept_by_version,
     kept_lately,
     kept_with_first,
     remember,
+    with_changes,
 )
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.coherence.halo_effects import HaloEffects
@@ -68,7 +68,7 @@ def _bare(item: sch.Statement) -> tuple[sch.Statement, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Bare:
-    """What remains of each statement of a schedule version, joined in `body`.
+    """The remainder of each statement of a schedule version, joined in `body`.
 
     `differing` is the number of statements of which something else remains.
     """
@@ -85,9 +85,9 @@ def _updated_bare(known: _Bare, schedule: sch.Schedule, splice: Splice[sch.State
     differing = known.differing - sum(map(_differs, splice.removed))
     differing += sum(map(_differs, splice.added))
     # A bare schedule is returned unchanged, so that later versions derive from its body.
-    body = applied(known.body, joined) if differing else schedule.body
+    body = with_changes(known.body, joined) if differing else schedule.body
     schedule.versions.note(known.body, body, joined)
-    return _Bare(applied(known.by_item, changes), body, differing)
+    return _Bare(with_changes(known.by_item, changes), body, differing)
 
 
 _bare_body = kept_by_version(_Bare())(_updated_bare)
@@ -152,7 +152,7 @@ def _derived(
     plan = updated_plan(known.plan, bare, splice, rules)
     aliases = aliases_in(bare)
     emptied = splice.mapped(_emptied)
-    middle = applied(known.by_item, emptied)
+    middle = with_changes(known.by_item, emptied)
     stale = _stale(bare, splice.added, plan.changed)
     earlier = {
         loop.uid: loop
@@ -170,9 +170,9 @@ def _derived(
     filled.append(SplicedRange(len(bare.body), len(middle), (end,)))
     changes = combined(emptied, tuple(filled))
     joined = joined_changes(known.by_item, changes)
-    body = applied(known.body, joined)
+    body = with_changes(known.body, joined)
     bare.versions.note(known.body, body, joined)
-    return _Derived(plan, applied(known.by_item, changes), body)
+    return _Derived(plan, with_changes(known.by_item, changes), body)
 
 
 def _emptied(_: sch.Statement) -> tuple[sch.Statement, ...]:

@@ -214,7 +214,7 @@ def noted_version(
         memo.SplicedRange(start, stop, tuple(Piece() for _ in range(chosen.randrange(3))))
         for start, stop in zip(cuts[::2], cuts[1::2], strict=True)
     )
-    later = memo.applied(earlier, changes)
+    later = memo.with_changes(earlier, changes)
     versions.note(earlier, later, changes)
     return later
 
