@@ -91,7 +91,7 @@ class RoutineNames:
         )
         if same and self.code.module.symbols is other.code.module.symbols:
             self.known_statements.update(other.known_statements)
-            self.known_procedures.update(other.known_procedures)
+            self._records.update(other._records)
 
     def meaning(self) -> tuple[object, ...]:
         """Return an object that determines the meanings of names, except internal procedures."""
@@ -118,24 +118,18 @@ class RoutineNames:
     def procedure(self, key: str) -> Procedure | None:
         """Return the record of a called procedure, None if its effects are unknown.
 
-        It is a procedure of the module, or one of another module with known effects. A function is
-        unknown if the routine may change a variable that it reads: an expression with its call does
-        not name this variable.
+        Effects of a function that reads what the routine may change are unknown.
         """
-        known = self.known_procedures
+        known = self._records
         if key not in known:
             known[key] = found = self._proved(key) or self.procedures.get(key)
-            if found and found.is_function and found.pure and self.read_by(key) & self._changed:
+            is_called = found is not None and found.is_function and found.pure
+            if is_called and self.read_by(key) & changed_names(self.code):
                 known[key] = None
         return known[key]
 
     @cached_property
-    def _changed(self) -> frozenset[str]:
-        return changed_names(self.code)
-
-    @cached_property
-    def known_procedures(self) -> dict[str, Procedure | None]:
-        """Cached results of `procedure`."""
+    def _records(self) -> dict[str, Procedure | None]:
         return {}
 
     def _proved(self, key: str) -> Procedure | None:
@@ -268,14 +262,14 @@ class RoutineNames:
         own = self.structures.get((key_of(kind.module or ""), kind.name))
         if own is not None and not found.extends:
             return own.components
-        parts = [*map(declaration_of, found.components)]
+        parts = [*found.components]
         while found.extends:
             parent = self.code.structure(DerivedType(found.extends, found.module_key))
             if parent is None:
                 return ()
             found = parent
-            parts += map(declaration_of, found.components)
-        return tuple(parts)
+            parts += found.components
+        return tuple(map(declaration_of, parts))
 
     def _root(self, key: str) -> un.Declare | None:
         code = self.code
