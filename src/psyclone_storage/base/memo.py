@@ -182,8 +182,21 @@ class Versions:
         later: tuple[CachedItem, ...],
         changes: _Changes[CachedItem],
     ) -> None:
-        """Record that `later` is `earlier` with `changes`, which may be larger than necessary."""
+        """Record that `later` is `earlier` with `changes`.
+
+        Many changes are not recorded, because their combination takes longer than a comparison.
+        """
         if earlier is later or id(later) in self._notes:
+            return
+        changes = tuple(
+            [
+                one
+                for one in changes
+                if one.stop - one.start != len(one.after)
+                or any(map(is_not, earlier[one.start : one.stop], one.after))
+            ]
+        )
+        if sum(one.stop - one.start + len(one.after) for one in changes) > _SMALL:
             return
         if len(self._notes) == _NOTES:
             del self._notes[next(iter(self._notes))]
@@ -217,6 +230,8 @@ class Versions:
             found = changes if found is None else combined(changes, found)
             if ancestor is earlier:
                 return found
+            if len(found) > _SMALL:
+                return None
             at = ancestor
         return None
 
