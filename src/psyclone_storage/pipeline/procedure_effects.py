@@ -15,8 +15,9 @@ from psyclone_storage.analysis.bodies.accesses import (
     unknown_lines,
 )
 from psyclone_storage.analysis.bodies.def_use import Summary
+from psyclone_storage.analysis.bodies.effects import threadprivate_in
 from psyclone_storage.analysis.bodies.flow import summary_of_routine
-from psyclone_storage.analysis.bodies.names import ATTRIBUTES, RoutineNames, threadprivate_in
+from psyclone_storage.analysis.bodies.names import ATTRIBUTES, RoutineNames
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
