@@ -278,11 +278,12 @@ def kept_by_version(
     ) -> Callable[[VersionedTree, *Others], CachedValue]:
         def known(tree: VersionedTree, *others: *Others) -> CachedValue:
             items, versions = tree.body, tree.versions
-            same = [one for one in versions.results(update) if all(map(is_, one.others, others))]
-            for one in same:
-                if one.items is items:
-                    known_result: CachedValue = one.made
+            results = versions.results(update)
+            for earlier, used, made in results:
+                if earlier is items and all(map(is_, used, others)):
+                    known_result: CachedValue = made
                     return known_result
+            same = [one for one in results if all(map(is_, one.others, others))]
             best, nearest = None, empty
             for one in _by_similarity(same, items, versions):
                 splice = versions.splice(one.items, items)
