@@ -29,6 +29,7 @@ from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvar
 from psyclone_storage.transform.interior import SplitInterior
 from psyclone_storage.transform.jam import JamInKernel
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
+from psyclone_storage.transform.kernel.cache_invariants import CacheInvariants
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
@@ -115,6 +116,7 @@ STEPS: Mapping[str, type[Step]] = {
         InlinePointCall,
         InlineSummingCall,
         UnswitchCall,
+        CacheInvariants,
         MoveBoundsInside,
         MoveInvariantAssignments,
         MoveInvariantBounds,
@@ -138,7 +140,8 @@ RECIPES: Mapping[str, str] = {
     "auto": (
         "inline-point-call; fuse; colour{tiling=true}; inline-calling-kernel;"
         " inline-summing-call{aliases=true}; overlap; tile-columns; openmp-do; openmp-parallel;"
-        " openmp-simd{for_sums=true}; unswitch; outline{aliases=true}; version-one-level"
+        " openmp-simd{for_sums=true}; unswitch; cache-invariants; outline{aliases=true};"
+        " version-one-level"
     ),
     "openacc": (
         "colour; acc-routine; swap-loops{for_threads=true}; acc-loop{collapse=0}; acc-parallel;"
