@@ -19,9 +19,10 @@ from psyclone_storage.transform.file_blocks import AddDirective
 
 def file_bench(text: str, facts: Facts = (), folders: tuple[Path, ...] = ()) -> FileBench:
     """Return a bench for a file with `text`, whose modules are in `folders`."""
-    finder = ModuleFinder(index_directories(folders))
     source = SourceText("program.f90", text)
-    return FileBench(link_file(read_file(source), finder), facts, ModuleContexts(finder).of(source))
+    finder = ModuleFinder(index_directories(folders)).within(source)
+    context = ModuleContexts(finder).of(source)
+    return FileBench(link_file(read_file(source), finder, context), facts, context)
 
 
 def subroutine_bench(body: str, declared: str, facts: Facts = ()) -> FileBench:

@@ -53,6 +53,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.page.page_text",
         "psyclone_storage.cli.verbose.kernel_lines",
         "psyclone_storage.tools.page.page_object",
+        "psyclone_storage.pipeline.explanation.explanation",
         "psyclone_storage.tools.reports",
     },
     "cli/results.py": {"json"},
@@ -64,7 +65,10 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.jit.deferred.DeferredInvokes",
         "psyclone_storage.jit.invokes.run_invoke",
     },
-    "jit/invokes.py": {"psyclone_storage.jit.compile.compile_invoke"},
+    "jit/invokes.py": {
+        "psyclone_storage.jit.compile.compile_invoke",
+        "psyclone_storage.pipeline.explanation.explanation",
+    },
     "targets/apis.py": {
         "psyclone_storage.targets.gocean.GOCEAN",
         "psyclone_storage.targets.gocean.TARGETS",
@@ -87,6 +91,7 @@ LATE: dict[str, set[str]] = {
     "pipeline/module_context.py": {
         "psyclone_storage.pipeline.callers.ThreadedCalls",
         "psyclone_storage.pipeline.copied_procedures.copied_procedure",
+        "psyclone_storage.pipeline.procedure_effects.ProcedureEffects",
         "psyclone_storage.targets.c_printer.CPrinter",
     },
     "targets/python.py": {"psyclone_storage.targets.transpile.transpile"},

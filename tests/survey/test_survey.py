@@ -56,6 +56,9 @@ REFUSED = {
     "refused_raise": "'raise' statements",
     "refused_import": "'import' statements",
     "refused_starred": "Starred targets",
+    "refused_identity": "'step is 3' compares no numbers",
+    "refused_difference_of_tuples": "'at' returns a tuple, which is no number",
+    "refused_product_of_tuple": "'(0, 1) @ 0' has no neighbours",
 }
 
 

@@ -5,13 +5,13 @@ Each hook also calls the previously installed one.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -72,11 +72,11 @@ def abort_on_uncaught(rank: int, size: int, abort: Callable[[], None]) -> None:
         finally:
             # The abort must follow whatever the streams of the program do.
             try:
-                with suppress(Exception):
+                with contextlib.suppress(Exception):
                     ended = f"Rank {rank} of {size} ended with {kind.__name__}"
                     sys.stderr.write(f"{ended}: all ranks are aborted.\n")
                     sys.stderr.flush()
-                with suppress(Exception):
+                with contextlib.suppress(Exception):
                     sys.stdout.flush()
             finally:
                 abort()
@@ -118,7 +118,7 @@ def user_location() -> str:
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith((PACKAGE, "<")) or file.startswith("<ipython"):
+        if not file.startswith((PACKAGE, contextlib.__file__, "<")) or file.startswith("<ipython"):
             return f"{file}:{frame.f_lineno}"
         frame = frame.f_back
     return ""

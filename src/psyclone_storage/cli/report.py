@@ -36,13 +36,14 @@ def reports_of(file: Path, build: Build, options: CommandOptions) -> Reports:
     asked = (options.schedule, options.explain, options.schedule_json, options.dag)
     if not any((*asked, options.verbose, options.page)):
         return Reports()
+    from psyclone_storage.pipeline.explanation import explanation  # noqa: PLC0415
     from psyclone_storage.tools import reports  # noqa: PLC0415
 
     texts = []
     if options.schedule:
         texts.append(reports.schedules_text(build, colour=in_colour(options.colour, sys.stdout)))
     if options.explain:
-        texts.append(reports.explanation(build))
+        texts.append(explanation(build))
     heading = f"{file}:\n" if texts and len(options.files) > 1 else ""
     return Reports(
         heading + "\n".join(texts),

@@ -96,7 +96,7 @@ class RunningProgram:
     def complete(self) -> None:
         """Run the pending invokes."""
         for deferred in self._deferred:
-            deferred.complete()
+            deferred.complete("the program calls complete_invokes or configure")
 
 
 def with_comparison(find: Callable[..., Any]) -> Callable[..., Any]:
@@ -195,8 +195,10 @@ def _check(calls: tuple[RequestedCall, ...], name: str) -> None:
         raise ValueError(f"'{name}' cannot name an invoke: it has to be a name.")
 
 
-def _may_name(name: str) -> bool:
-    """Return whether a text can name an invoke, or is empty."""
+def _may_name(name: object) -> bool:
+    """Return whether a value is a text that can name an invoke, or is empty."""
+    if not isinstance(name, str):
+        return False
     return not name or (name.isascii() and name.isidentifier() and name[0].isalpha())
 
 
@@ -210,6 +212,7 @@ def configure(  # noqa: PLR0913 - the options of the command
     directories: Iterable[str | Path] = (),
     profile: str | Iterable[str] = (),
     defer: bool = False,
+    explain: bool = False,
 ) -> None:
     """Set the options of later invokes: those of the command.
 
@@ -219,7 +222,8 @@ def configure(  # noqa: PLR0913 - the options of the command
     Fortran kernels and modules are searched for below `directories`, as with the option `-d`.
     `profile` is `invokes`, `kernels` or both: a table is printed at the end of the program. The
     settings decide the rest. With `defer`, consecutive invokes for grids are merged until a value
-    is needed.
+    is needed. With `explain`, the first rank prints the reasons for the exchanges and transfers of
+    each invoke when it is compiled, as the option `--explain` of the command, to standard error.
 
     Raises:
         ValueError: `profile` contains another word.
@@ -242,6 +246,7 @@ def configure(  # noqa: PLR0913 - the options of the command
             "target": target,
             "directories": folders,
             "profile": tuple(sorted(set(regions) - {""})),
+            "explain": bool(explain),
         },
         defer=defer,
     )

@@ -476,7 +476,9 @@ class ModuleContext:
     caches procedures with inlined calls by the identity of the original. `threaded_call` returns
     the first call of procedures of the module, by their names, in a routine of another file that
     has directives, also through other procedures. `copied` returns the copy of a procedure, by its
-    module and name, for another module, or the reason against a copy.
+    module and name, for another module, or the reason against a copy. `effects` returns the record
+    of a procedure that certainly changes only its arguments, None for others. It takes the symbol
+    of its name, which may be generic, and the imports visible at the call.
     """
 
     symbol: Lookup
@@ -487,6 +489,7 @@ class ModuleContext:
     inlined: dict[int, tuple[Routine, InlinedCode]] = field(default_factory=dict, compare=False)
     threaded_call: Callable[[str, Iterable[str]], Span | None] | None = None
     copied: Callable[[str, str, str], ProcedureCopy | str] | None = None
+    effects: Callable[[Symbol, Iterable[Use]], Procedure | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,11 @@ from psyclone_storage.ir.unit import Declare, Use
 class Procedure:
     """A procedure of a module: its name, all names in it (lower case) and its position.
 
-    `pure` means that it is declared to change only its arguments. Then `dummies` are the arguments
-    with their intents, in order, and `scalars` those that are not arrays.
+    `pure` means that it is declared or proved to change only its arguments. Then `dummies` are the
+    arguments with their intents, in order, and `scalars` those that are not arrays. `reads` are the
+    module variables that it may read, also through other procedures, by the lower-case names of
+    module and variable; None if they are unknown. `sets` are scalar arguments that it defines on
+    every control-flow path, before it reads them.
     """
 
     name: str
@@ -29,6 +32,8 @@ class Procedure:
     pure: bool = False
     dummies: tuple[tuple[str, Intent | None], ...] = ()
     scalars: frozenset[str] = frozenset()
+    reads: frozenset[tuple[str, str]] | None = None
+    sets: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,19 +15,26 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from numbers import Number
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
 from psyclone_storage.base.results import QUEUES
-from psyclone_storage.base.uncaught import UserError
+from psyclone_storage.base.uncaught import UserError, user_location
 from psyclone_storage.jit.call_cache import CacheEntry
 from psyclone_storage.jit.disk_cache import MODULES
 from psyclone_storage.jit.invokes import recover, run_invoke
 from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import ArgumentKind, JitOptions, LiveCall, LiveKernel, argument_kind
-from psyclone_storage.languages.python.parse.closure import ClosureSnapshot, InvokeSite, MergedSites
+from psyclone_storage.languages.python.parse.closure import (
+    ClosureSnapshot,
+    InvokeSite,
+    MergedSites,
+    global_names_in,
+    place_of_call,
+)
 
 _MOST = 32
 """The number of invokes that are merged at most."""
@@ -75,8 +82,9 @@ class DeferredInvokes:
         self._running = False
         self._sites: dict[tuple[tuple[int, int], ...], MergedSites] = {}
         self._numbers: dict[LiveKernel, _Numbers] = {}
+        self._at_exit = partial(self.complete, "the program ends")
         QUEUES.append(self)
-        os.register_at_fork(before=self.complete)
+        os.register_at_fork(before=partial(self.complete, "the process forks"))
 
     def find_nothing(self, *_: object) -> None:
         """Return None, because no deferred invoke runs when it is called."""
@@ -89,17 +97,20 @@ class DeferredInvokes:
             grid = _grid_of(calls)
             numbers = None if grid is None else self._numbers_of(calls)
             if grid is None or numbers is None:
-                self.complete()
+                self.complete(_why("the invoke at {} cannot be deferred", frame, options))
                 self._run_now(calls, label, frame, options)
                 return
             place = id(frame.f_code), frame.f_lasti
-            is_full = place in self._places or len(self._pending) >= _MOST
-            if is_full or (self._pending and grid is not self._grid):
-                self.complete()
+            if place in self._places:
+                self.complete(_why("the invoke at {} was pending already", frame, options))
+            elif len(self._pending) >= _MOST:
+                self.complete(f"at most {_MOST} invokes are merged")
+            elif self._pending and grid is not self._grid:
+                self.complete(_why("the invoke at {} is on another grid", frame, options))
             if not self._pending:
                 # The functions that other modules run at the end of the program run later.
-                atexit.unregister(self.complete)
-                atexit.register(self.complete)
+                atexit.unregister(self._at_exit)
+                atexit.register(self._at_exit)
             self._grid = grid
             self._places.add(place)
             site = frame.f_code, frame.f_lasti
@@ -108,8 +119,10 @@ class DeferredInvokes:
                 if hasattr(value, "waiting"):
                     value.waiting = self
 
-    def complete(self) -> None:
+    def complete(self, why: str = "") -> None:
         """Execute all pending invokes. Collective on several ranks.
+
+        `why` is the reason, by default that the program needs a value.
 
         Raises:
             DeferredInvokeError: a number that a kernel uses has changed since the invoke.
@@ -120,7 +133,7 @@ class DeferredInvokes:
             self._running = True
             try:
                 while self._pending:
-                    self._run_batch(self._agreed())
+                    self._run_batch(self._agreed(), why)
             finally:
                 self._running = False
 
@@ -131,13 +144,17 @@ class DeferredInvokes:
         count: int = self._grid.ranks.agreed(len(self._pending))
         return count
 
-    def _run_batch(self, count: int) -> None:
+    def _run_batch(self, count: int, why: str) -> None:
         batch = self._pending[:count]
+        if count < len(self._pending):
+            why = "another rank had no more pending invokes"
+        elif not why and batch[0].options.explain:
+            why = f"the program needs a value at {user_location()}"
         self._check_numbers(batch)
         fields = _fields_in(batch)
         versions = [field.version for field in fields]
         try:
-            self._run_merged(batch)
+            self._run_merged(batch, why)
         except Exception as error:  # pylint: disable=broad-exception-caught
             if [field.version for field in fields] != versions or count == 1:
                 self._drop(len(self._pending))
@@ -155,19 +172,20 @@ class DeferredInvokes:
 
     def _run_one(self, one: _Pending) -> None:
         try:
-            self._run_merged([one])
+            self._run_merged([one], "an invoke after it has an error")
         except Exception as error:
             self._drop(len(self._pending))
             error.add_note(f"It occurred in the deferred invoke {_listed([one])}.")
             raise
         self._drop(1)
 
-    def _run_merged(self, batch: Sequence[_Pending]) -> None:
+    def _run_merged(self, batch: Sequence[_Pending], why: str) -> None:
         calls = tuple(chain.from_iterable([one.calls for one in batch]))
         key = tuple([(id(one.site[0]), one.site[1]) for one in batch])
         sites = self._sites.get(key)
         if sites is None:
-            sites = self._sites[key] = MergedSites(tuple([one.site for one in batch]))
+            about = _explained(batch, why) if batch[0].options.explain else ""
+            sites = self._sites[key] = MergedSites(tuple([one.site for one in batch]), about)
         label = "_".join([one.label for one in batch if one.label])[:_LONGEST]
         options = batch[0].options
         found = self._cached(calls, label, sites, options)
@@ -259,10 +277,16 @@ class DeferredInvokes:
 
 
 def _variables(function: Any, text: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield the numbers of modules that the text of a function names: their owners and names."""
+    """Yield the numbers of modules that a function reads: their owners and names.
+
+    `text` is the text of the function, in which a name may also be that of a local variable.
+    """
     values: Mapping[str, Any] = getattr(function, "__globals__", {})
+    known = global_names_in(function.__code__)
     for match in re.finditer(r"\b([^\W\d]\w*)((?:\.[^\W\d]\w*)*)", text):
         owner, name = values, match[1]
+        if name not in known:
+            continue
         for part in match[2].split(".")[1:]:
             module = owner.get(name)
             if not isinstance(module, ModuleType):
@@ -297,9 +321,26 @@ def _fields_in(batch: Sequence[_Pending]) -> list[Any]:
 
 def _listed(batch: Sequence[_Pending]) -> str:
     """Return the places of invokes for a message."""
-    return ", ".join(f"at {one.site[0].co_filename}:{_line(*one.site)}" for one in batch)
+    return ", ".join(f"at {_place(one)}" for one in batch)
 
 
-def _line(code: CodeType, instruction: int) -> int | None:
-    positions = list(code.co_positions())
-    return positions[instruction // 2][0]
+def _why(text: str, frame: FrameType, options: JitOptions) -> str:
+    """Return a reason with the place of a frame, which is computed only if it is printed."""
+    return text.format(place_of_call(frame)) if options.explain else text
+
+
+def _explained(batch: Sequence[_Pending], why: str) -> str:
+    """Return the places of merged invokes, and the reason why no further ones were merged."""
+    lines = [
+        f"  {_place(one)}  {f'{one.label}: ' if one.label else ''}"
+        f"{', '.join([call.kernel.name for call in one.calls])}"
+        for one in batch
+    ]
+    head = f"{len(batch)} deferred invokes were merged; the next ones were not, because {why}:"
+    if len(batch) == 1:
+        head = f"One deferred invoke was not merged with others, because {why}:"
+    return "\n".join([head, *lines])
+
+
+def _place(one: _Pending) -> str:
+    return place_of_call(MergedSites((one.site,)))

@@ -7,7 +7,8 @@ use the same texts, so a file may be edited in between.
 
 Invokes with other dependencies are not cached. These are recipes, which are programs, Fortran
 kernels, which use other files, and notebook cells, whose names depend on the process. Failures are
-not cached either. A cached invoke can be executed, but has no schedule.
+not cached either. A cached invoke can be executed, but has no schedule, so that programs that
+explain their invokes do not use the cache.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def find_entry(session: JitSession, invoke: JitInvoke, *, apart: bool) -> DiskEn
     """Return the cache entry of an invoke, or None if it has dependencies outside the key."""
     calls, label, site, options = invoke
     folder, file = results_folder(os.environ), site.code.co_filename
-    if folder is None or options.script or not Path(file).is_file():
+    if folder is None or options.script or options.explain or not Path(file).is_file():
         return None
     cache = session.once(Cache, folder)
     common = session.once(_digest_of_options, session, cache, options)

@@ -7,6 +7,7 @@ imported only when an invoke must be compiled.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Hashable, Sequence
 from itertools import chain
@@ -30,9 +31,11 @@ from psyclone_storage.jit.types import (
 from psyclone_storage.languages.python.parse.closure import (
     ClosureSnapshot,
     InvokeSite,
+    MergedSites,
     Resolved,
     call_location_of,
     changed_numbers,
+    place_of_call,
 )
 
 if TYPE_CHECKING:
@@ -183,9 +186,28 @@ def _find_or_compile(  # noqa: PLR0913 - the parts of a call
     from psyclone_storage.jit.compile import compile_invoke  # noqa: PLC0415
 
     made = compile_invoke(session, (calls, label, site, options), apart=apart)
+    if options.explain and made.build is not None:
+        _explain(made.build, calls, frame)
     if entry is not None:
         entry.store(made)
     return made
+
+
+def _explain(build: Build, calls: Sequence[LiveCall], frame: InvokeSite) -> None:
+    """Print the reasons for what an invoke does, on the first rank of its fields."""
+    from psyclone_storage.pipeline.explanation import explanation  # noqa: PLC0415
+
+    owners = [
+        getattr(one, "grid", None) or getattr(one, "mesh", None)
+        for call in calls
+        for one in call.args
+    ]
+    if any(getattr(getattr(one, "ranks", None), "rank", 0) for one in owners):
+        return
+    place = (
+        frame.about if isinstance(frame, MergedSites) else f"The invoke at {place_of_call(frame)}:"
+    )
+    sys.stderr.write(f"{place}\n{explanation(build)}\n")
 
 
 def builds_of(session: JitSession) -> tuple[Build, ...]:

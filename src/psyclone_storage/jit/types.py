@@ -66,6 +66,8 @@ class JitOptions:
 
     - `profile`: `invokes`, `kernels` or both: the regions that a profiler measures.
 
+    - `explain`: whether the first rank prints the reasons for each compiled invoke.
+
     Options are compared by identity: `JitSession.options`.
     """
 
@@ -77,6 +79,7 @@ class JitOptions:
     api: str = "gocean"
     directories: tuple[str, ...] = ()
     profile: tuple[str, ...] = ()
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +129,13 @@ def argument_kind(type_: type) -> ArgumentKind:
     """Return the form of arguments of a type; a string counts as a number and is rejected later."""
     if issubclass(type_, _SCALARS):
         return ArgumentKind.NUMBER
-    is_sequence = hasattr(type_, "__len__") and hasattr(type_, "__getitem__")
+    # A class such as an enumeration may have a length that its members lack.
+    own = {
+        name for base in type_.__mro__ for name in ("__len__", "__getitem__") if name in vars(base)
+    }
     return (
         ArgumentKind.SEQUENCE
-        if is_sequence and not hasattr(type_, "dtype")
+        if len(own) > 1 and not hasattr(type_, "dtype")
         else ArgumentKind.OBJECT
     )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from operator import is_
 
 from psyclone_storage.analysis.bodies.accesses import (
+    MemoryAccess,
     accesses,
     is_understood,
     read_names,
@@ -143,15 +144,12 @@ def _assigned(loop: Do) -> Iterable[str]:
 def _hoisted(line: Line, code: Routine, only: Line | None, is_used_outside: bool) -> Iterable[Line]:
     if not isinstance(line, Do) or not (only is None or any(map(partial(is_, only), line.body))):
         return (line,)
-    names = RoutineNames(code)
-    if not is_understood(line.body, names):
+    names, runs = RoutineNames(code), condition_to_run(line)
+    chosen = (item for item in line.body if only is None or item is only)
+    moving = () if runs is None else tuple(_invariant(chosen, line, names))
+    if not moving or runs is None or not is_understood(line.body, names):
         return (line,)
     if any(unknown_calls((line,), names, inside=False)):
-        return (line,)
-    runs = condition_to_run(line)
-    chosen = (item for item in line.body if only is None or item is only)
-    moving = tuple(item for item in chosen if _is_invariant(item, line, code))
-    if not moving or runs is None:
         return (line,)
     staying = tuple(item for item in line.body if item not in moving)
     is_free = not is_used_outside and all(_cannot_fail(item, code) for item in moving)
@@ -200,27 +198,47 @@ def _is_plain_integer(symbol: Symbol) -> bool:
     return is_integer and symbol.is_data and not symbol.rank and _ABSENT.isdisjoint(symbol.words)
 
 
-def _is_invariant(line: Line, loop: Do, code: Routine) -> bool:
-    """Return whether `line`, a direct child of `loop`, has the same effect in all iterations."""
-    if not isinstance(line, Assign):
+def _invariant(lines: Iterable[Line], loop: Do, names: RoutineNames) -> Iterator[Line]:
+    """Yield the assignments directly in a loop that have the same effect in all iterations."""
+    assigned = {loop.variable.key, *_assigned(loop)}
+    inside: tuple[MemoryAccess, ...] = ()
+    for line in lines:
+        if not isinstance(line, Assign):
+            continue
+        read = [item for item in accesses((line,), names) if not item.writes]
+        if any(item.root in assigned for item in read):
+            continue
+        inside = inside or tuple(accesses(loop.body, names))
+        if _is_invariant(line, read, loop, inside, names):
+            yield line
+
+
+def _is_invariant(
+    line: Line,
+    read: list[MemoryAccess],
+    loop: Do,
+    inside: tuple[MemoryAccess, ...],
+    names: RoutineNames,
+) -> bool:
+    """Return whether an assignment has the same effect in all iterations of a loop.
+
+    `read` are its reads, and `inside` are all accesses in the loop.
+    """
+    target, *others = written_names((line,), names)
+    if others or find_declaration(names.code, target) is None or names.is_shared((target,)):
         return False
-    names = RoutineNames(code)
-    (target,) = written_names((line,), names)
-    if find_declaration(code, target) is None or names.is_shared((target,)):
-        return False
-    changed = written_names(loop.body, names) | {loop.variable.key}
-    inside = tuple(item for item in accesses(loop.body, names) if item.writes)
-    read = [item for item in accesses((line,), names) if not item.writes]
+    writes = [item for item in inside if item.writes]
+    changed = {item.root for item in writes} | {loop.variable.key}
     if any(
         item.root in changed or names.may_share(item.path.variable, other.path.variable)
         for item in read
-        for other in inside
+        for other in writes
     ):
         return False
-    writes = [item for item in inside if item.root == target]
+    own = [item for item in writes if item.root == target]
     earlier = loop.body[: loop.body.index(line)]
     bounds = names_in(loop.start) | names_in(loop.stop) | names_in(loop.step or whole(1))
-    return len(writes) == 1 and target not in read_names(earlier, names) | bounds
+    return len(own) == 1 and target not in read_names(earlier, names) | bounds
 
 
 # ---------------------------------------------------------------------------- bounds

@@ -26,7 +26,7 @@ from psyclone_storage.ir.facts import ASSUMPTIONS as ASSUMED_KINDS
 from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource, of_routine
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
-from psyclone_storage.ir.routine import Routine, SourceFile
+from psyclone_storage.ir.routine import ModuleContext, Routine, SourceFile
 from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source, is_fixed_form
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
@@ -38,6 +38,7 @@ from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
 from psyclone_storage.pipeline.metadata_facts import facts_of_metadata
 from psyclone_storage.pipeline.module_context import ModuleContexts
+from psyclone_storage.pipeline.procedure_effects import ProcedureEffects
 from psyclone_storage.pipeline.request import LineLimit
 from psyclone_storage.pipeline.script_inputs import ScriptRecord, recorded_output
 from psyclone_storage.scripting.psyir.containers import FileContainer
@@ -150,6 +151,7 @@ class FileTransformer:
         self._recipe = None if request.script is None else read_recipe(request.script)
         self._finder = ModuleFinder(inputs.index, frozenset(settings.ignore_modules))
         self._steps = read_file_steps(request.steps)
+        self._procedures = ProcedureEffects.of_modules(self._finder)
 
     def transform(self, path: Path) -> TransformedFile:
         """Return the file at `path` with all that was requested.
@@ -160,12 +162,11 @@ class FileTransformer:
         """
         file = self._read(path)
         compared = tuple(self._compared(file))
-        finder = self._finder.within(file.source)
-        file = link_file(file, finder)
+        file, context = self._linked(file)
         stripped = _without_directives(file, frozenset(self._request.stripped))
         known = facts_of_metadata(file, self._settings)
         facts = (*self._facts(), *self._promised(file), *known)
-        bench = FileBench(stripped, facts, ModuleContexts(finder).of(file.source))
+        bench = FileBench(stripped, facts, context)
         bench.derive()
         record = self._run_recipe(bench)
         apply_file_steps(bench, self._steps)
@@ -179,6 +180,17 @@ class FileTransformer:
         script = self._request.script
         used = (*self._inputs.used(path), *(() if script is None else (script,)))
         return TransformedFile(text, used, loops, (*compared, *dict.fromkeys(left_out)), record)
+
+    def _linked(self, file: SourceFile) -> tuple[SourceFile, ModuleContext]:
+        """Return a file with its names resolved, and the modules around it.
+
+        Files share the effects of procedures, unless one has modules of its own.
+        """
+        finder, effects = self._finder.within(file.source), self._procedures
+        if finder is not self._finder:
+            effects = ProcedureEffects.of_modules(finder)
+        context = ModuleContexts(finder, procedures=effects).of(file.source)
+        return link_file(file, finder, context), context
 
     def _compared(self, file: SourceFile) -> Iterable[Diagnostic]:
         """Return the warnings about the tree of a file, if they were requested."""

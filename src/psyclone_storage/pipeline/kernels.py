@@ -29,7 +29,7 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
-from psyclone_storage.languages.sources.kernel_search import SourceIndex, find_kernel
+from psyclone_storage.languages.sources.kernel_search import SourceIndex, find_kernel, index_with
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.pipeline.precisions import code_for
@@ -190,8 +190,9 @@ class KernelRepository:
             from psyclone_storage.pipeline.effects import SharedEffects  # noqa: PLC0415
 
             shipped = shared_file(f"external/{self.api.infrastructure}")
+            finder = self._modules.among(index_with(self._modules.index, shipped))
             trusted = frozenset(self.settings.thread_safe_procedures)
-            self._effects = SharedEffects(self._modules, shipped, self.language.state, trusted)
+            self._effects = SharedEffects(finder, self.language.state, trusted=trusted)
         return self._effects.of_kernel(kernel.procedure, source, kernel.module, names, codes)
 
     def is_thread_safe(self, kernel: Kernel, code: Routine) -> bool:

@@ -23,6 +23,8 @@ from psyclone_storage.languages.sources.kernel_search import index_with
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 
 if TYPE_CHECKING:
+    from psyclone_storage.ir.symbols import Procedure
+    from psyclone_storage.pipeline.procedure_effects import ProcedureEffects
     from psyclone_storage.targets.c_printer import CPrinter
 
 
@@ -36,6 +38,7 @@ class ModuleContexts:
 
     finder: ModuleFinder
     infrastructure: str = ""
+    procedures: ProcedureEffects | None = None
     _printer: CPrinter | None = None
     _known: SourceText | None = None
     _inlined: dict[int, tuple[Routine, InlinedCode]] = field(default_factory=dict)
@@ -50,6 +53,7 @@ class ModuleContexts:
             inlined=self._inlined,
             threaded_call=partial(self._threaded_call, source),
             copied=partial(self._copied, source),
+            effects=self._effects,
         )
 
     def _around(self, source: SourceText) -> ModuleContext:
@@ -82,6 +86,13 @@ class ModuleContexts:
         from psyclone_storage.pipeline.copied_procedures import copied_procedure  # noqa: PLC0415
 
         return copied_procedure(self.finder, source, *names)
+
+    def _effects(self, symbol: Symbol, uses: Iterable[Use]) -> Procedure | None:
+        from psyclone_storage.pipeline.procedure_effects import ProcedureEffects  # noqa: PLC0415
+
+        if self.procedures is None:
+            self.procedures = ProcedureEffects.of_modules(self.finder)
+        return self.procedures.of(symbol, uses)
 
     def _imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
         return self.finder.imported(uses, name)

@@ -1,11 +1,11 @@
 """Compilation of shared libraries at first use, with a cache keyed by content.
 
 The libraries are generated C code, or Fortran code shipped with this package. A key is the digest
-of the texts, the compiler and its options, and the processor. A cached library is therefore always
-equal to a new one. If several processes need a library, each one compiles it to its own file, which
-is then renamed atomically. The next program that compiles or loads a library removes the temporary
-files of killed processes. If the cache folder cannot be written, the library exists only as long
-as the process.
+of the texts, the compiler and its options, and the processor if the options refer to it. A cached
+library is therefore always equal to a new one. If several processes need a library, each one
+compiles it to its own file, which is then renamed atomically. The next program that compiles or
+loads a library removes the temporary files of killed processes. If the cache folder cannot be
+written, the library exists only as long as the process.
 
 A cached library ends with a digest of its key and contents. A library that is damaged, or that
 another user may have written, is compiled again. A process loads a private copy of the verified
@@ -45,6 +45,8 @@ from psyclone_storage.base.trusted import UntrustedError, check_folder, read_own
 
 OPTIONS_VARIABLE = "PSYCLONE_STORAGE_CFLAGS"
 _OPTIONS = ("-O3", "-march=native", "-fno-math-errno")
+_OF_HOST = ("native", "host")
+"""Parts of options that let compilers use the instructions of the processor on which they run."""
 _NEEDED = ("-std=c99", "-ffp-contract=off", "-shared", "-fPIC", "-w")
 _THREADS = "#pragma omp"
 _EDITION = 2
@@ -330,8 +332,9 @@ def _options(text: str) -> tuple[str, ...]:
 
 def _digest(text: str, compiler: str) -> str:
     """Return the cache key of a library, which includes path, size and time of the compiler."""
-    options = (*compiler_options(VARIABLE), *_options(text))
-    return library_key(_machine(), compiler, " ".join(options), text)
+    options = " ".join((*compiler_options(VARIABLE), *_options(text)))
+    machine = _machine() if any(one in options.lower() for one in _OF_HOST) else platform.machine()
+    return library_key(machine, compiler, options, text)
 
 
 def library_key(*parts: str) -> str:

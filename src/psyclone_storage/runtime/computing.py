@@ -122,6 +122,17 @@ def put(elements: Any, index: Any, value: Any, where: Any) -> None:
         elements[key] = np.where(_is_at(place, index) & where, value, old)
 
 
+def layer_or_zeros(elements: Any, layer: int) -> Any:
+    """Return the values of a layer, or zeros if the field does not have it.
+
+    `elements` has the layers as its last dimension. Zeros are used for no point, because NumPy
+    evaluates statements and expressions under conditions for all points.
+    """
+    if -elements.shape[-1] <= layer < elements.shape[-1]:
+        return elements[..., layer]
+    return np.zeros_like(elements[..., 0])
+
+
 def _items(elements: Any) -> Iterable[tuple[tuple[int, ...], Any]]:
     """Return the indices and the values of all elements."""
     if isinstance(elements, dict):

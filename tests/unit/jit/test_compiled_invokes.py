@@ -289,6 +289,8 @@ def test_what_is_no_invoke_is_refused() -> None:
         invoke()
     with pytest.raises(ValueError, match="'2nd' cannot name an invoke"):
         invoke(scale(one, 1.0), name="2nd")
+    with pytest.raises(ValueError, match=r"'\[1\]' cannot name an invoke"):
+        invoke(scale(one, 1.0), name=[1])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="takes a field, not a float"):
         invoke(scale(2.0, 1.0))
     with pytest.raises(TypeError, match="takes a field, not a call of 'scale'"):

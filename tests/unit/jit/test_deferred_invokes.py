@@ -7,6 +7,7 @@ import gc
 import os
 import pickle
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -135,6 +136,16 @@ def test_random_programs_have_the_same_values(seed: int) -> None:
 
 def test_a_random_program_in_c_has_the_same_values() -> None:
     assert run(100, defer=True, target="c") == run(100, defer=False, target="c")
+
+
+def test_a_variable_with_the_name_of_a_local_may_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    fields = made()
+    for step in range(3):
+        monkeypatch.setitem(globals(), "by", 1000 * step)
+        invoke(scale(fields[0], 0.5))
+        invoke(spread(fields[1], fields[0]))
+    assert pending() == 2
+    assert np.isfinite(fields[1].sum())
 
 
 def test_time_steps_have_one_plan(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,3 +330,28 @@ def test_kernels_in_fortran_and_numbers_of_modules_are_seen() -> None:
     function = eval("lambda: module.step + FACTOR + array[0]", names)
     found = {name for _, name in deferred._variables(function, "module.step + FACTOR + array[0]")}
     assert found == {"step", "FACTOR"}
+
+
+def test_merged_invokes_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    (first, second, _), others = made(), made()
+    configure(target="numpy", defer=True, explain=True)
+    for _ in range(3):
+        invoke(spread(second, first), name="east")
+        invoke(scale(second, 0.5))
+    invoke(spread(others[0], others[1]))
+    second.sum()
+    others[0].sum()
+    configure(target="numpy", explain=True)
+    invoke(spread(second, first), name="alone")
+    said = capsys.readouterr().err
+    heads = [line for line in said.splitlines() if "deferred invoke" in line]
+    file = Path(__file__).name
+    assert len(heads) == 2
+    assert heads[0].startswith("2 deferred invokes were merged; the next ones were not, because")
+    assert f"{file}:" in heads[0]
+    assert heads[0].endswith("was pending already:")
+    assert heads[1].startswith("One deferred invoke was not merged with others, because")
+    assert f"the program needs a value at {__file__}:" in heads[1]
+    assert re.search(rf"{file}:\d+  east: spread\n  \S*{file}:\d+  scale\n", said)
+    assert "invoke_east: 1 halo exchange" in said
+    assert re.search(rf"The invoke at \S*{file}:\d+:\ninvoke_alone: ", said)

@@ -50,6 +50,26 @@ def test_options_and_compilers_make_other_libraries(
     assert len(list(folder.iterdir())) == 4
 
 
+@pytest.mark.parametrize(
+    ("options", "again"),
+    [("-O1 -march=native", True), ("-O1", False), ("-O1 -march=x86-64", False), ("", False)],
+)
+def test_another_processor_needs_another_library_if_options_refer_to_it(
+    options: str,
+    again: bool,
+    folder: Path,
+    asked: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Compute nodes use the libraries of a login node that were compiled for both."""
+    monkeypatch.setenv(compiling.OPTIONS_VARIABLE, options)
+    compiling.load_library(TEXT)
+    monkeypatch.setattr(compiling, "_machine", lambda: "another one")
+    compiling.load_library(TEXT)
+    assert len(asked) == 1 + again
+    assert folder.is_dir()
+
+
 def test_threads_are_asked_for_where_there_are_some(asked: list[list[str]], folder: Path) -> None:
     del folder
     compiling.load_library(TEXT)

@@ -85,6 +85,76 @@ def add_up(
     last[0, 0, n] = values[0, 0, n - 1]
 
 
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def guarded(
+    new: field[GO_READWRITE, GO_CT, GO_LAYERS],
+    old: field[GO_READ, GO_CT, GO_STENCIL("000,111,000"), GO_LAYERS],
+    mask: grid_property[GO_GRID_MASK_T],
+):
+    """Read and write layers that the field may lack, only under conditions."""
+    n = len(layers())
+    for k in layers():
+        if old[0, 0, k] > 0.0 and k < n - 1:
+            new[0, 0, k] = old[1, 0, k + 1]
+        elif k < n - 2 and old[0, 0, k + 2] < old[-1, 0, k]:
+            new[0, 0, k + 2] -= 0.5
+        if k + 1 < n and old[0, 0, k + 1] > old[0, 0, k]:
+            new[0, 0, k + 1] += old[0, 0, k + 1]
+        x = 0.25 if k + mask[0, 0] >= n else old[0, 0, k + 1] if k < n - 1 else -1.0
+        new[0, 0, k] += x if k == n - 1 or old[0, 0, k + 1] > 0.0 else 2.0
+    if mask[0, 0] == 0:
+        return
+    if n > 8:
+        new[0, 0, 8] = old[0, 0, 7]
+    if mask[0, 0] > 5:
+        new[0, 0, 9] = old[0, 0, 8]
+    for k in range(12):
+        if old[0, 0, 0] < 0.0 and k >= n:
+            break
+        if k < n:
+            new[0, 0, k] += 1.0
+
+
+@pytest.mark.parametrize("target", ["c", "numpy"])
+def test_layers_under_conditions_need_not_exist(target: str) -> None:
+    deep = given()[0]
+    mask = np.random.default_rng(6).integers(0, 3, POINTS)
+    grid = Grid(POINTS, periodic=(True, True), mask=mask)
+    old, new = (Field(grid, Points.T, name, values=deep, layers=LAYERS) for name in "ab")
+    configure(target=target)
+    try:
+        invoke(guarded(new, old))
+    finally:
+        configure()
+    found = new.gather()
+    for i, j in np.ndindex(*POINTS):
+        wanted = guarded.at(
+            deep[i, j], lambda x, y, i=i, j=j: deep[(i + x) % POINTS[0], j + y], int(mask[i, j])
+        )
+        assert np.array_equal(found[i, j], wanted)
+
+
+def test_numpy_reports_a_layer_that_is_missing_without_a_condition() -> None:
+    grid = Grid(POINTS)
+    values, few = Field(grid, layers=LAYERS), Field(grid, layers=2)
+    configure(target="numpy")
+    try:
+        with pytest.raises(IndexError):
+            invoke(at_scalar(few, values, 3))
+    finally:
+        configure()
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def at_scalar(
+    few: field[GO_READWRITE, GO_CT, GO_LAYERS],
+    values: field[GO_READ, GO_CT, GO_LAYERS],
+    count: scalar[GO_READ, GO_I_SCALAR],
+):
+    for k in range(count):
+        few[0, 0, k] = values[0, 0, k]
+
+
 def given() -> tuple[Any, Any, Any]:
     """Return values with layers, values without, and the mixing between layers."""
     rng = np.random.default_rng(5)

@@ -241,7 +241,7 @@ def _behind(
 
     If the dummy argument is an array, it covers the elements that follow the passed one, too.
     """
-    own = names.procedures.get(procedure.key) if isinstance(procedure, ex.Name) else None
+    own = names.procedure(procedure.key) if isinstance(procedure, ex.Name) else None
     value = arg.value if isinstance(arg, ex.Keyword) else arg
     path = path_of(value)
     if own is None or path is None or _function(value, names) is not None:
@@ -259,7 +259,7 @@ def _behind(
 
 def _is_scalar_dummy(arg: ex.Expr, at: int, procedure: ex.Expr, names: RoutineNames) -> bool:
     """Return whether an argument passes exactly one element or scalar to a procedure."""
-    own = names.procedures.get(procedure.key) if isinstance(procedure, ex.Name) else None
+    own = names.procedure(procedure.key) if isinstance(procedure, ex.Name) else None
     value = arg.value if isinstance(arg, ex.Keyword) else arg
     path = path_of(value)
     if own is None or path is None or _function(value, names) is not None:
@@ -282,7 +282,7 @@ def _is_section(path: AccessPath, names: RoutineNames) -> bool:
 
 def _intents(line: un.Call, names: RoutineNames) -> tuple[Intent, ...] | None:
     """Return the intents of a call's arguments; None if the call may have other effects."""
-    own = names.procedures.get(line.procedure.key) if isinstance(line.procedure, ex.Name) else None
+    own = names.procedure(line.procedure.key) if isinstance(line.procedure, ex.Name) else None
     if own is None or not own.pure or own.is_function or not own.dummies:
         return None
     by_name = dict(own.dummies)
@@ -293,6 +293,19 @@ def _intents(line: un.Call, names: RoutineNames) -> tuple[Intent, ...] | None:
         for at, arg in enumerate(line.args)
     )
     return tuple(intent or Intent.INOUT for intent in found)
+
+
+def set_by_call(line: un.Call, names: RoutineNames) -> Iterator[str]:
+    """Yield the scalar variables that a called procedure certainly defines before it reads them."""
+    own = names.procedure(line.procedure.key) if isinstance(line.procedure, ex.Name) else None
+    if own is None or not own.sets or _intents(line, names) is None:
+        return
+    for at, arg in enumerate(line.args):
+        value = arg.value if isinstance(arg, ex.Keyword) else arg
+        dummy = arg.key if isinstance(arg, ex.Keyword) else own.dummies[at][0]
+        declared = names.declaration((value.key,)) if isinstance(value, ex.Name) else None
+        if declared is not None and not declared.shape and dummy in own.sets:
+            yield declared.key
 
 
 def _of_both_kinds(roots: Iterable[str]) -> Iterator[MemoryAccess]:
@@ -341,19 +354,20 @@ def _function_reads(function: str, expr: ex.Expr, names: RoutineNames) -> Iterat
     harmless = names.is_harmless(function)
     if function in INQUIRING and harmless:
         return
+    own = names.procedure(function)
     for item in (item for part in _brackets(expr) for item in part.items):
         yield from reads_of(item, names) if harmless else _passed(item, names)
-        if function in names.procedures:
+        if own is not None:
             value = item.value if isinstance(item, ex.Keyword) else item
             yield from _targets(value, names, writes=False)
     if function in names.statement_functions:
         for name in sorted(names.statement_functions[function]):
             yield MemoryAccess(AccessPath(name), False)
         return
-    if function in names.procedures and harmless:
+    if own is not None and harmless:
         for at, item in enumerate(_brackets(expr)[0].items):
             yield from _behind(item, at, ex.Name(function), names)
-    if function in names.procedures:
+    if own is not None:
         yield from _read_by(function, names)
     elif not harmless:
         path = path_of(expr)

@@ -83,8 +83,12 @@ class Symbols:
         names = self.flow.names
         brackets = (part for part in ex.walk(expr) if isinstance(part, ex.Index))
         calls = (word for part in brackets if (word := names.function_called(part)) is not None)
-        own = names.procedures.keys() | names.statement_functions.keys()
-        unclear = any(word in own or not names.is_harmless(word) for word in calls)
+        unclear = any(
+            word in names.statement_functions
+            or names.procedure(word)
+            or not names.is_harmless(word)
+            for word in calls
+        )
         self._variables[key] = None if unclear else frozenset(known)
 
     def changes(self, key: str, written: frozenset[Variable]) -> bool:

@@ -18,6 +18,7 @@ from psyclone_storage.analysis.bodies.accesses import (
     MemoryAccess,
     accesses_of,
     associated_lines,
+    set_by_call,
     unknown_calls,
 )
 from psyclone_storage.analysis.bodies.def_use import (
@@ -211,6 +212,12 @@ def flow_of(
         living.later,
         has_jumps,
     )
+
+
+def summary_of_routine(names: RoutineNames) -> Summary:
+    """Return the summary of all statements of a routine."""
+    nodes = _NodeBuilder(names, copies=False).nodes(names.code.body)
+    return _SummaryBuilder(nodes, names).block(names.code.body, 1).landing(_RETURN)
 
 
 def summary_of_iteration(loop: un.Do, names: RoutineNames) -> Summary:
@@ -430,6 +437,8 @@ class _SummaryBuilder:
             sets = frozenset(
                 one.path.variable for one in node.accesses if one.writes and one.path.is_whole
             )
+        if isinstance(line, un.Call):
+            sets = frozenset((key,) for key in set_by_call(line, self._names))
         jump = self._jump(node)
         if jump is not None:
             return Summary(exposed, None, written, {jump: sets})

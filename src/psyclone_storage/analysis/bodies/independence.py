@@ -267,7 +267,7 @@ def is_invariant(
     calls = (part for part in walk(condition) if isinstance(part, Index))
     names = flow.names
     functions = (word for part in calls if (word := names.function_called(part)) is not None)
-    if any(word in names.procedures or not names.is_harmless(word) for word in functions):
+    if any(names.procedure(word) or not names.is_harmless(word) for word in functions):
         return False
     return not any(
         touches_any(one, changed) or any(names.may_share(one, other) for other in changed)

@@ -14,7 +14,7 @@ from operator import is_
 from typing import Any, Self, TypeVar
 
 from psyclone_storage.analysis.bodies.effects import ASSIGNMENT, OVERLOADS, ProcedureCall, module_of
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
@@ -37,13 +37,14 @@ _THREADPRIVATE = regex(r"!\$omp\s+threadprivate\s*\((?P<names>[^)]*)\)", re.IGNO
 _ANY_COMPONENT = "*"
 """The key that represents any component of a variable of unknown type."""
 _NAME_AND_BRACKET = regex(r"\b(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
-_ATTRIBUTES = frozenset(
+ATTRIBUTES = frozenset(
     {
         *("allocatable", "asynchronous", "codimension", "common", "data", "dimension"),
         *("equivalence", "namelist", "optional", "pointer", "protected", "save", "target"),
         "volatile",
     }
 )
+"""The first words of statements that give attributes to variables declared elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class RoutineNames:
         )
         if same and self.code.module.symbols is other.code.module.symbols:
             self.known_statements.update(other.known_statements)
+            self.known_procedures.update(other.known_procedures)
 
     def meaning(self) -> tuple[object, ...]:
         """Return an object that determines the meanings of names, except internal procedures."""
@@ -111,6 +113,35 @@ class RoutineNames:
     def procedures(self) -> dict[str, Procedure]:
         """The procedures of the routine's module."""
         return {item.name: item for item in self.code.module.procedures}
+
+    def procedure(self, key: str) -> Procedure | None:
+        """Return the record of a called procedure, None if its effects are unknown.
+
+        It is a procedure of the module, or one of another module with known effects.
+        """
+        if key not in self.known_procedures:
+            self.known_procedures[key] = self._proved(key) or self.procedures.get(key)
+        return self.known_procedures[key]
+
+    @cached_property
+    def known_procedures(self) -> dict[str, Procedure | None]:
+        """Cached results of `procedure`."""
+        return {}
+
+    def _proved(self, key: str) -> Procedure | None:
+        """Return the record of a procedure that certainly changes only its arguments, or None."""
+        context = self.code.module.context
+        symbol = self.code.symbol(key)
+        is_outer = symbol.origin in (ex.Origin.HOST, ex.Origin.IMPORTED)
+        if context is None or context.effects is None or not is_outer or not symbol.is_called:
+            return None
+        home = symbol.module or self.code.module.name
+        uses = (*self.code.uses, *self.code.module.uses)
+        found = context.effects(replace(symbol, module=home), uses)
+        own = self.procedures.get(key)
+        if found is not None and own is not None and own.place != found.place:
+            return None
+        return found
 
     @cached_property
     def aliases(self) -> frozenset[str]:
@@ -140,7 +171,7 @@ class RoutineNames:
         module = (
             item
             for item in _opaque(self.code.module.declarations)
-            if _first_word(item) in _ATTRIBUTES
+            if _first_word(item) in ATTRIBUTES
         )
         outer = (item.names for item in module)
         here = [
@@ -313,29 +344,46 @@ class RoutineNames:
         """Return whether a function is known to have no side effects."""
         if function in self.statement_functions:
             return True
-        own = self.procedures.get(function)
+        own = self.procedure(function)
         if own is not None:
             return own.pure and own.is_function
         return function in HARMLESS and self.code.symbol(function).origin is ex.Origin.INTRINSIC
 
     def read_by(self, procedure: str) -> frozenset[str]:
-        """Return the non-local names that a pure procedure of the module may read.
+        """Return the non-local names that a pure procedure may read.
 
-        A procedure with imports may use another name for a variable of another module. In this
-        case, it may read all variables that the routine imports.
+        The procedure may use another name for a variable of another module. If its variables are
+        unknown, it may read all variables that the routine imports.
         """
+        own = self.procedure(procedure)
+        if own is not None and own.reads is not None:
+            return self._names_of(own.reads)
         found: set[str] = set()
         done: set[str] = set()
-        new = {procedure}
+        new = {procedure} & self.procedures.keys()
         while new:
             found.update(*(self.procedures[item].names for item in new))
             done |= new
             new = (found & self.procedures.keys()) - done
         uses = (*self.code.uses, *self.code.module.uses)
         renamed = any(name.key != key_of(name.original) for use in uses for name in use.names)
-        if renamed or "use" in found:
+        if renamed or "use" in found or self._may_call_imported(frozenset(found) - done):
             found |= self._entities.keys() | self.imported.keys()
         return frozenset(name for name in found if self.code.declared(name) is None)
+
+    def _names_of(self, variables: frozenset[tuple[str, str]]) -> frozenset[str]:
+        """Return the names of module variables in the routine, which need not have one for each."""
+        own = {name for module, name in variables if module == self.code.module.key}
+        here = {key for key, entity in self._entities.items() if entity in variables}
+        return frozenset(here).union(name for name in own if self.code.declared(name) is None)
+
+    def _may_call_imported(self, words: frozenset[str]) -> bool:
+        """Return whether one of `words` may be a procedure that the module imports."""
+        context, uses = self.code.module.context, self.code.module.uses
+        if context is None or context.imported is None:
+            return False
+        found = (context.imported(uses, word) for word in sorted(words))
+        return any(one is not None and (one.is_called or not one.is_resolved) for one in found)
 
     @cached_property
     def _entities(self) -> dict[str, tuple[str, str]]:
@@ -350,8 +398,8 @@ class RoutineNames:
     def threadprivate(self) -> frozenset[str]:
         """The `threadprivate` variables of OpenMP, of which each thread has its own copy."""
         texts = [f"!${line.text}" for line in self.code.directives]
-        here = frozenset(map(key_of, _listed(" ".join(texts))))
-        outer = frozenset(map(key_of, _listed(self.code.module.place.text)))
+        here = threadprivate_in(" ".join(texts))
+        outer = threadprivate_in(self.code.module.place.text)
         hidden = {key for key in outer if self.code.declared(key) is not None}
         return here | (outer & self.code.module.declared.keys()) - hidden
 
@@ -516,9 +564,10 @@ class RoutineNames:
         return len(types) == 2 and len(kinds) == 2
 
 
-def _listed(text: str) -> list[str]:
-    """Return the names in the `threadprivate` directives in a text."""
-    return _WORD.findall(" ".join(found["names"] for found in _THREADPRIVATE.finditer(text)))
+def threadprivate_in(text: str) -> frozenset[str]:
+    """Return the keys of the names in the `threadprivate` directives in a text."""
+    listed = " ".join(found["names"] for found in _THREADPRIVATE.finditer(text))
+    return frozenset(map(key_of, _WORD.findall(listed)))
 
 
 def _opaque(items: tuple[Specified, ...]) -> Iterator[un.Opaque]:

@@ -23,6 +23,7 @@ from psyclone_storage.analysis.bodies.independence import (
     loop_variant,
     rounded_reason,
 )
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.reductions import Extreme, LoopReduction, Reducing
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.records import dataclass, replace
@@ -361,8 +362,9 @@ def _is_promised(procedure: Procedure) -> bool:
 
 def _with_promised(code: Routine, pure: frozenset[str]) -> Routine:
     """Return `code` with the procedures that are promised to change only their arguments."""
-    known = {one.name: one for one in code.module.procedures}
-    wanted = {key for key in pure if key not in known or not known[key].pure}
+    names = RoutineNames(code)
+    known = ((key, names.procedure(key)) for key in pure)
+    wanted = {key for key, one in known if one is None or not one.pure}
     if not wanted:
         return code
     nowhere = replace(code.module.routine, stop=code.module.routine.start)

@@ -2,6 +2,7 @@
 
 from psyclone_storage.runtime.computing import (
     greater,
+    layer_or_zeros,
     lesser,
     module_value,
     pick,
@@ -37,6 +38,7 @@ __all__ = [
     "exchange",
     "greater",
     "held",
+    "layer_or_zeros",
     "lesser",
     "module_value",
     "pick",

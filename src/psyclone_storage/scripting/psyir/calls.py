@@ -13,6 +13,11 @@ from psyclone_storage.ir.intrinsics import FUNCTIONS, PURE, SUBROUTINES
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import expressions_of
 from psyclone_storage.scripting.psyir.data import DataNode, OtherExpression, node_of
+from psyclone_storage.scripting.psyir.datatypes import (
+    DataType,
+    UnresolvedType,
+    datatype_of_value,
+)
 from psyclone_storage.scripting.psyir.expressions import (
     ArrayReference,
     CallExpression,
@@ -162,6 +167,12 @@ class IntrinsicCall(Call):
     def intrinsic(self) -> Any:
         """The procedure, a member of `Intrinsic`."""
         return self.Intrinsic(key_of(self.routine.name))
+
+    @property
+    def datatype(self) -> DataType:
+        """The type of a function result, if the types of all arguments are known."""
+        is_function = self.source is None and isinstance(self.origin, ex.Index)
+        return datatype_of_value(self.frozen()) if is_function else UnresolvedType()
 
     @property
     def is_pure(self) -> bool | None:

@@ -9,6 +9,7 @@ from typing import Any
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import types as ty
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.typed import Typing
 from psyclone_storage.scripting.errors import refusal
 
 
@@ -205,6 +206,24 @@ def _of_shape(symbol: ex.Symbol) -> DataType:
     if not symbol.shape:
         return element
     return ArrayType(element, [_extent(one) for one in symbol.shape])
+
+
+def datatype_of_value(expr: ex.Expr) -> DataType:
+    """Return the type of an expression, unresolved if a type or rank in it is unknown.
+
+    The bounds of an array are not stated.
+    """
+    known = {part.key: part.symbol for part in ex.walk(expr) if isinstance(part, ex.Name)}
+
+    def symbol(key: str) -> ex.Symbol:
+        return known.get(key) or ex.Symbol(key, key, ex.Origin.UNRESOLVED)
+
+    typing = Typing(symbol, lambda _: None)
+    type_, rank = typing.type_of(expr), typing.rank_of(expr)
+    if type_ is None or rank is None:
+        return UnresolvedType()
+    element = scalar_datatype(type_)
+    return ArrayType(element, [Extent.DEFERRED] * rank) if rank else element
 
 
 def _extent(extent: ex.Expr) -> object:

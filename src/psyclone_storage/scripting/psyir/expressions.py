@@ -14,6 +14,7 @@ from psyclone_storage.scripting.errors import GenerationError, refusal
 from psyclone_storage.scripting.psyir.data import DataNode, OtherExpression, node_of
 from psyclone_storage.scripting.psyir.datatypes import (
     DataType,
+    datatype_of_value,
 )
 from psyclone_storage.scripting.psyir.live import LiveNode
 from psyclone_storage.scripting.psyir.symbols import RoutineSymbol, Symbol
@@ -296,6 +297,11 @@ class Operation(DataNode):
         """The operator."""
         assert isinstance(self.origin, ex.Binary | ex.Unary)
         return _named(type(self), self.origin.op)
+
+    @property
+    def datatype(self) -> DataType:
+        """The type of the value, if the types of all operands are known."""
+        return datatype_of_value(self.frozen())
 
 
 _BINARY = {

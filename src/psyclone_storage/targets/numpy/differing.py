@@ -2,13 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.routine import Routine
+
+
+@dataclass(frozen=True, slots=True)
+class PointMask:
+    """The points for which statements are executed: those where all `terms` hold."""
+
+    terms: tuple[str, ...] = ()
+
+    def narrowed(self, term: str) -> PointMask:
+        """Return the mask combined with the condition `term`."""
+        return PointMask((*self.terms, term))
+
+    def with_all(self, terms: Iterable[str]) -> PointMask:
+        """Return the mask combined with those `terms` that are not empty."""
+        return PointMask((*self.terms, *filter(None, terms)))
+
+    @property
+    def text(self) -> str:
+        """The text of the combined condition."""
+        return " & ".join(self.terms)
+
+    @property
+    def test(self) -> str:
+        """The text of the condition, also where it holds for all points."""
+        return self.text or "np.True_"
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedLoop:
+    """An enclosing loop: its name, and the masks of points that stay in it or in an iteration.
+
+    Masks without a name are not needed. A loop that runs `once` is a construct that jumps leave.
+    """
+
+    name: str
+    stays: str
+    goes_on: str
+    once: bool
+
+
+def masks_of(loops: Iterable[MaskedLoop]) -> Iterator[str]:
+    """Yield the masks of loops, empty where a loop does not need one."""
+    for loop in loops:
+        yield from (loop.stays, loop.goes_on)
 
 
 def diverging(body: Iterable[un.Line], varies: Callable[[ex.Expr], bool]) -> bool:
@@ -46,13 +91,13 @@ def _spread(lines: Iterable[un.Line], code: Routine, found: set[str], *, masked:
             case un.If(branches, otherwise):
                 inner = masked or any(varies_at(one.condition, found, code) for one in branches)
                 parts = [*(one.body for one in branches), otherwise]
-                left = [_spread(part, code, found, masked=inner) for part in parts]
-                masked = masked or any(left)
-            case un.Do(body=body):
+                for part in parts:
+                    masked |= _spread(part, code, found, masked=inner)
+            case un.Do(stop=stop, body=body):
                 left_inside = any(isinstance(one, un.Return) for one in walk_lines(body))
-                some = masked or left_inside or _jumps_vary(body, found, code)
-                _spread(body, code, found, masked=some)
                 masked = masked or left_inside
+                inner = _jumps_vary(body, found, code) or varies_at(stop, found, code)
+                _spread(body, code, found, masked=masked or inner)
             case un.Return():
                 return masked
     return masked

@@ -11,7 +11,7 @@ import keyword
 from collections.abc import Callable, Collection, Iterable
 from functools import reduce
 
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.infrastructures.gocean import SINGLE
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.keys import key_of
@@ -54,7 +54,8 @@ class Spelling:
     `varies` returns whether a name differs between points. `element` returns the text of an array
     element. `is_whole` returns whether a value is an integer. `own` returns the text of specially
     spelled expressions, or None. `raises` returns whether a real division may use Python numbers,
-    which raise an error for division by 0.
+    which raise an error for division by 0. `conditional` replaces `element` in expressions whose
+    values are used only for some points, but which NumPy evaluates for all.
     """
 
     varies: Callable[[ex.Expr], bool]
@@ -62,12 +63,18 @@ class Spelling:
     is_whole: Callable[[ex.Expr], bool]
     own: Callable[[ex.Expr], str | None] = _as_here
     raises: Callable[[ex.Binary], bool] = _never
+    conditional: Callable[[ex.Index], str | None] | None = None
+
+    def under_condition(self) -> Spelling:
+        """Return the spelling of expressions whose values are used only for some points."""
+        return self if self.conditional is None else replace(self, element=self.conditional)
 
     def of(self, expr: ex.Expr, outer: int = 0) -> str:
         """Return the text of `expr` as an operand of an operator with precedence `outer`."""
-        return self._write(expr).within(outer)
+        return self.write(expr).within(outer)
 
-    def _write(self, expr: ex.Expr) -> RankedText:
+    def write(self, expr: ex.Expr) -> RankedText:
+        """Return the text of `expr` with the precedence of its outermost operator."""
         if (found := self.own(expr)) is not None:
             return RankedText(found)
         match expr:
@@ -82,7 +89,7 @@ class Spelling:
             case ex.ArrayLiteral(items):
                 return RankedText(f"[{self._list(items)}]")
             case ex.Parenthesised(operand):
-                return self._write(operand)
+                return self.write(operand)
             case ex.Unary(op, operand):
                 return self._unary(op, operand)
             case ex.Binary():
@@ -103,9 +110,9 @@ class Spelling:
         if op is Operator.NOT:
             if self.varies(operand):
                 return RankedText(f"np.logical_not({self.of(operand)})")
-            return PYTHON.unary(op, self._write(operand))
+            return PYTHON.unary(op, self.write(operand))
         if op in NUMPY.prefixes:
-            return NUMPY.unary(op, self._write(operand))
+            return NUMPY.unary(op, self.write(operand))
         raise UnsupportedError("an operator of the author's is not known")
 
     def _binary(self, expr: ex.Binary) -> RankedText:
@@ -118,7 +125,8 @@ class Spelling:
             return self._power(expr)
         joins = op in (Operator.AND, Operator.OR)
         table = PYTHON if joins and not self.varies(expr) else NUMPY
-        left, right = self._write(expr.left), self._write(expr.right)
+        rest = self.under_condition() if joins and table is NUMPY else self
+        left, right = self.write(expr.left), rest.write(expr.right)
         if op is Operator.DIVIDE and self.raises(expr):
             left = RankedText(f"np.float64({left.text})")
         return table.binary(op, left, right)
@@ -129,7 +137,7 @@ class Spelling:
             case ex.Binary(Operator.MINUS, first, ex.Index(ex.Name("modulo"), (again, by))) if (
                 first == again and by == expr.right
             ):
-                text = FLOOR_QUOTIENT.join(self._write(first), self._write(by))
+                text = FLOOR_QUOTIENT.join(self.write(first), self.write(by))
                 return RankedText(text, FLOOR_QUOTIENT.rank)
         return RankedText(f"{abi.QUOTIENT}({self.of(expr.left)}, {self.of(expr.right)})")
 
@@ -138,7 +146,7 @@ class Spelling:
         if exponent is not None and exponent > _IN_PRODUCTS:
             # Compilers multiply, which rounds otherwise than a function of two reals does.
             return RankedText(f"{abi.POWER}({self.of(expr.left)}, {exponent})")
-        return NUMPY.binary(expr.op, self._write(expr.left), self._write(expr.right))
+        return NUMPY.binary(expr.op, self.write(expr.left), self.write(expr.right))
 
     def _reference(self, expr: ex.Index) -> str:
         found = self.element(expr)
@@ -149,10 +157,10 @@ class Spelling:
                 return self._function(key_of(text), row, expr.items)
             case ex.Name(text) if key_of(text) in BITS or key_of(text) in SHIFTS:
                 infix = {**BITS, **SHIFTS}[key_of(text)]
-                first, second = map(self._write, expr.items)
+                first, second = map(self.write, expr.items)
                 return f"({infix.join(first, second)})"
             case ex.Name(text) if key_of(text) == "not":
-                return f"({COMPLEMENT.apply(self._write(expr.items[0]))})"
+                return f"({COMPLEMENT.apply(self.write(expr.items[0]))})"
             case ex.Name(text) if text in abi.FUNCTIONS:
                 return f"{text}({self._list(expr.items)})"
             case ex.Member():
@@ -162,8 +170,11 @@ class Spelling:
 
     def _function(self, word: str, row: FunctionNames, items: tuple[ex.Expr, ...]) -> str:
         if word == "merge" and len(items) == 3:
-            first, second, test = map(self._write, items)
-            if not self.varies(items[2]):
+            varies = self.varies(items[2])
+            chosen = self.under_condition() if varies else self
+            first, second = map(chosen.write, items[:2])
+            test = self.write(items[2])
+            if not varies:
                 return f"({PYTHON.choose(test, first, second).text})"
             return f"np.{row.numpy}({test.text}, {first.text}, {second.text})"
         if word in _EXTREMES and len(items) > _SMALL:

@@ -8,7 +8,7 @@ holds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
@@ -24,7 +24,14 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.targets.gocean_python import abi
-from psyclone_storage.targets.numpy.differing import diverging, varies_at, varying_names
+from psyclone_storage.targets.numpy.differing import (
+    MaskedLoop,
+    PointMask,
+    diverging,
+    masks_of,
+    varies_at,
+    varying_names,
+)
 from psyclone_storage.targets.numpy.expressions import (
     Spelling,
     UnsupportedError,
@@ -51,7 +58,7 @@ def emit_box_function(code: Routine) -> list[str]:
     """
     writer = _Writer.of(code)
     writer.check_points()
-    body = writer.block(code.body, _Mask())
+    body = writer.block(code.body, PointMask())
     if writer.problems:
         raise CompileError(*writer.problems)
     head = f"def {code.name}({', '.join(map(_plain, code.dummies))}):"
@@ -126,50 +133,6 @@ def _named(expr: ex.Expr) -> str | None:
     return _plain(expr.text) if isinstance(expr, ex.Name) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Mask:
-    """The points for which statements are executed: those where all `terms` hold."""
-
-    terms: tuple[str, ...] = ()
-
-    def narrowed(self, term: str) -> _Mask:
-        """Return the mask combined with the condition `term`."""
-        return _Mask((*self.terms, term))
-
-    def with_all(self, terms: Iterable[str]) -> _Mask:
-        """Return the mask combined with those `terms` that are not empty."""
-        return _Mask((*self.terms, *filter(None, terms)))
-
-    @property
-    def text(self) -> str:
-        """The text of the combined condition."""
-        return " & ".join(self.terms)
-
-    @property
-    def test(self) -> str:
-        """The text of the condition, also where it holds for all points."""
-        return self.text or "np.True_"
-
-
-@dataclass(frozen=True, slots=True)
-class _Loop:
-    """An enclosing loop: its name, and the masks of points that stay in it or in an iteration.
-
-    Masks without a name are not needed. A loop that runs `once` is a construct that jumps leave.
-    """
-
-    name: str
-    stays: str
-    goes_on: str
-    once: bool
-
-
-def _masks_of(loops: Iterable[_Loop]) -> Iterator[str]:
-    """Yield the masks of loops, empty where a loop does not need one."""
-    for loop in loops:
-        yield from (loop.stays, loop.goes_on)
-
-
 @dataclass(slots=True)
 class _Writer:
     """Writes the statements of one kernel."""
@@ -183,7 +146,7 @@ class _Writer:
     arrays: _Arrays
     leaves: bool = False
     left: bool = False
-    loops: list[_Loop] = field(default_factory=list)
+    loops: list[MaskedLoop] = field(default_factory=list)
     assigned: set[str] = field(default_factory=set)
     problems: list[Diagnostic] = field(default_factory=list)
 
@@ -205,6 +168,7 @@ class _Writer:
             lambda expr: arrays.element(expr, spelling),
             is_whole,
             _named,
+            conditional=lambda expr: arrays.element(expr, spelling.under_condition(), guarded=True),
         )
         written = {
             key_of(name)
@@ -241,17 +205,21 @@ class _Writer:
 
     # ------------------------------------------------------------------ statements
 
-    def block(self, lines: Iterable[un.Line], mask: _Mask) -> list[str]:
+    def block(self, lines: Iterable[un.Line], mask: PointMask) -> list[str]:
         """Return the text of statements for the points of `mask`."""
         found: list[str] = []
+        before = self.spelling
         for line in lines:
+            if self._with_alive(mask).terms:
+                self.spelling = before.under_condition()
             try:
                 found += self._line(line, mask)
             except UnsupportedError as error:
                 self._refuse(line, str(error))
+        self.spelling = before
         return found or ["pass"]
 
-    def _line(self, line: un.Line, mask: _Mask) -> list[str]:
+    def _line(self, line: un.Line, mask: PointMask) -> list[str]:
         match line:
             case un.Blank() | un.Continue():
                 return []
@@ -269,10 +237,11 @@ class _Writer:
                 return self._jump(line, mask)
         raise UnsupportedError("NumPy has no words for this statement")
 
-    def _with_alive(self, mask: _Mask) -> _Mask:
-        return mask.with_all([self.alive if self.left else "", *_masks_of(self.loops)])
+    def _with_alive(self, mask: PointMask, loops: Sequence[MaskedLoop] | None = None) -> PointMask:
+        inside = self.loops if loops is None else loops
+        return mask.with_all([self.alive if self.left else "", *masks_of(inside)])
 
-    def _jump(self, line: un.Exit | un.Cycle, mask: _Mask) -> list[str]:
+    def _jump(self, line: un.Exit | un.Cycle, mask: PointMask) -> list[str]:
         """Return a jump: points that leave a loop before others do are masked from then on."""
         named = [one for one in self.loops if one.name == key_of(line.name)]
         if not named:
@@ -284,10 +253,10 @@ class _Writer:
         # A point that already left an iteration or an inner loop does not jump.
         inside = self.loops[self.loops.index(loop) + 1 :]
         passed = [loop.goes_on] if isinstance(line, un.Exit) else []
-        where = mask.with_all([*passed, *_masks_of(inside)])
+        where = mask.with_all([*passed, *masks_of(inside)])
         return [f"{term} = {term} & np.logical_not({where.test})"]
 
-    def _assign(self, line: un.Assign, mask: _Mask) -> list[str]:
+    def _assign(self, line: un.Assign, mask: PointMask) -> list[str]:
         value = self.spelling.of(line.value)
         match line.target:
             case ex.Name(text) if self._is_local_array(text):
@@ -339,7 +308,7 @@ class _Writer:
         assert declared is not None
         return f"np.ndindex({', '.join(map(self.spelling.of, declared.shape))})"
 
-    def _filled(self, text: str, value: str, mask: _Mask) -> str:
+    def _filled(self, text: str, value: str, mask: PointMask) -> str:
         """Return the assignment of one value to all elements of a local array."""
         name, keys = _plain(text), self._keys(text)
         if mask.terms:
@@ -348,7 +317,7 @@ class _Writer:
             return f"{name} = {{{one}: {value} for {one} in {keys}}}"
         return f"{name} = dict.fromkeys({keys}, {value})"
 
-    def _element(self, target: ex.Index, value: str, mask: _Mask) -> list[str]:
+    def _element(self, target: ex.Index, value: str, mask: PointMask) -> list[str]:
         """Return the assignment of an element of a local array."""
         assert isinstance(target.base, ex.Name)
         name, index = _plain(target.base.text), self.arrays.index(target, self.spelling)
@@ -359,7 +328,7 @@ class _Writer:
             return [f"{place} = np.where({mask.text}, {value}, {place})"]
         return [f"{place} = {value}"]
 
-    def _local(self, text: str, expr: ex.Expr, value: str, mask: _Mask) -> str:
+    def _local(self, text: str, expr: ex.Expr, value: str, mask: PointMask) -> str:
         key, name = key_of(text), _plain(text)
         value = self._kept(expr, value)
         if mask.terms and key in self.assigned:
@@ -367,14 +336,15 @@ class _Writer:
         self.assigned.add(key)
         return f"{name} = {value}"
 
-    def _if(self, line: un.If, mask: _Mask) -> list[str]:
+    def _if(self, line: un.If, mask: PointMask) -> list[str]:
         if not any(self.spelling.varies(branch.condition) for branch in line.branches):
             return self._choice(line, mask)
         found: list[str] = []
         rest = mask
         last = len(line.branches) - 1
         for number, branch in enumerate(line.branches):
-            test = self.spelling.of(branch.condition)
+            spelling = self.spelling.under_condition() if number else self.spelling
+            test = spelling.of(branch.condition)
             here = self.fresh.fresh("where")
             found.append(f"{here} = {test}")
             found += self._lines(branch.body, rest.narrowed(here))
@@ -384,10 +354,10 @@ class _Writer:
                 rest = rest.narrowed(other)
         return [*found, *self._lines(line.otherwise, rest)]
 
-    def _lines(self, lines: tuple[un.Line, ...], mask: _Mask) -> list[str]:
+    def _lines(self, lines: tuple[un.Line, ...], mask: PointMask) -> list[str]:
         return self.block(lines, mask) if lines else []
 
-    def _choice(self, line: un.If, mask: _Mask) -> list[str]:
+    def _choice(self, line: un.If, mask: PointMask) -> list[str]:
         """Return an `if` whose condition is the same for all points."""
         found: list[str] = []
         before = set(self.assigned)
@@ -405,39 +375,49 @@ class _Writer:
         self.assigned = set.intersection(*ways) if ways else before
         return found
 
-    def _do(self, line: un.Do, mask: _Mask) -> list[str]:
+    def _do(self, line: un.Do, mask: PointMask) -> list[str]:
         opening, loop = self._entered(line, mask)
         self.loops.append(loop)
         made = self._once(line, mask) if loop.once else self._counted(line, mask, loop)
         self.loops.pop()
         return [*opening, *made]
 
-    def _entered(self, line: un.Do, mask: _Mask) -> tuple[list[str], _Loop]:
+    def _entered(self, line: un.Do, mask: PointMask) -> tuple[list[str], MaskedLoop]:
         """Return the state of a loop, with the masks of points that jumps may end."""
         once = bool(line.name) and ex.integer_value(line.start) == ex.integer_value(line.stop)
         varies = (
-            once or bool(self._with_alive(mask).terms) or diverging(line.body, self.spelling.varies)
+            once
+            or bool(self._with_alive(mask).terms)
+            or self.spelling.varies(line.stop)
+            or diverging(line.body, self.spelling.varies)
         )
         jumps = {type(one) for one in walk_lines(line.body) if isinstance(one, un.Exit | un.Cycle)}
         stays = self.fresh.fresh("stays") if varies and un.Exit in jumps else ""
         goes_on = self.fresh.fresh("goes_on") if varies and un.Cycle in jumps else ""
-        return [f"{stays} = np.True_"] if stays else [], _Loop(
+        return [f"{stays} = np.True_"] if stays else [], MaskedLoop(
             key_of(line.name), stays, goes_on, once
         )
 
-    def _once(self, line: un.Do, mask: _Mask) -> list[str]:
+    def _once(self, line: un.Do, mask: PointMask) -> list[str]:
         """Return the statements of a construct that runs once, which jumps leave."""
         self.assigned.add(line.variable.key)
         return self.block(line.body, mask)
 
-    def _counted(self, line: un.Do, mask: _Mask, loop: _Loop) -> list[str]:
-        ends = [line.start, line.stop, *([line.step] if line.step is not None else [])]
+    def _counted(self, line: un.Do, mask: PointMask, loop: MaskedLoop) -> list[str]:
+        ends = [line.start, *([line.step] if line.step is not None else [])]
         if any(map(self.spelling.varies, ends)):
-            raise UnsupportedError("the number of iterations differs from point to point")
+            raise UnsupportedError("the first value of the counter differs from point to point")
         step = 1 if line.step is None else ex.integer_value(line.step)
         if not step:
             raise UnsupportedError("the step of this loop is not known")
         start, stop = self.spelling.of(line.start), self.spelling.of(_behind(line.stop, step))
+        opening, first = [], []
+        if self.spelling.varies(line.stop):
+            last, here = self.fresh.fresh("last"), self.fresh.fresh("where")
+            opening = [f"{last} = {self.spelling.of(line.stop)}"]
+            first = [f"{here} = {_plain(line.variable.text)} {'<=' if step > 0 else '>='} {last}"]
+            stop = self._last_of_all(last, start, step, mask)
+            mask = mask.narrowed(here)
         bounds = [start, stop] if step == 1 else [start, stop, str(step)]
         if step == 1 and start == "0":
             bounds = [stop]
@@ -446,20 +426,26 @@ class _Writer:
         before = set(self.assigned)
         self.assigned.add(line.variable.key)
         head = f"for {_plain(line.variable.text)} in range({', '.join(bounds)}):"
-        first = [f"if not np.any({loop.stays}):", f"{_STEP}break"] if loop.stays else []
+        first += [f"if not np.any({loop.stays}):", f"{_STEP}break"] if loop.stays else []
         if loop.goes_on:
             first.append(f"{loop.goes_on} = np.True_")
-        found = [head, *_indented([*first, *self.block(line.body, mask)])]
+        found = [*opening, head, *_indented([*first, *self.block(line.body, mask)])]
         if not _certainly_done(line, step):
             self.assigned = before
         return found
 
-    def _return(self, mask: _Mask) -> list[str]:
+    def _last_of_all(self, last: str, start: str, step: int, mask: PointMask) -> str:
+        """Return the exclusive end of a loop of which each point has its own `last` iteration."""
+        where = self._with_alive(mask, self.loops[:-1]).test
+        outer, on, back = ("max", "+", "-") if step > 0 else ("min", "-", "+")
+        return f"int(np.{outer}(np.where({where}, {last}, {start} {back} 1))) {on} 1"
+
+    def _return(self, mask: PointMask) -> list[str]:
         if not self._with_alive(mask).terms:
             return ["return"]
         before = f"{self.alive} & " if self.left else ""
         self.left = True
-        where = mask.with_all(_masks_of(self.loops))
+        where = mask.with_all(masks_of(self.loops))
         return [f"{self.alive} = {before}np.logical_not({where.test})"]
 
     # ------------------------------------------------------------------ what is refused
@@ -509,8 +495,11 @@ class _Arrays:
         """Return the index of an element of a local array, counted from 0, as a tuple."""
         return "".join(f"{spelling.of(with_offset(one, -1))}, " for one in expr.items).strip()
 
-    def element(self, expr: ex.Index, spelling: Spelling) -> str | None:
-        """Return the text of an element of an array, None if `expr` is not such an element."""
+    def element(self, expr: ex.Index, spelling: Spelling, *, guarded: bool = False) -> str | None:
+        """Return the text of an element of an array, None if `expr` is not such an element.
+
+        A `guarded` element is used only for some points; the field may lack its layer.
+        """
         match expr.base:
             case ex.Name(text):
                 declared = self.code.declared(text)
@@ -531,6 +520,8 @@ class _Arrays:
         layer = self.index(replace(expr, items=layers), spelling)
         if any(map(spelling.varies, layers)):
             return f"{abi.PICK}({_plain(text)}[{box}], ({layer}))"
+        if guarded and layers and ex.integer_value(layers[0]) != 1:
+            return f"{abi.LAYER}({_plain(text)}[{box}], {layer[:-1]})"
         return f"{_plain(text)}[{f'*{box}, {layer[:-1]}' if layer else box}]"
 
 

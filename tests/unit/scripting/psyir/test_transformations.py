@@ -66,6 +66,8 @@ contains
 
   subroutine helper(x)
     real, intent(inout) :: x
+    integer, save :: calls = 0
+    calls = calls + 1
     x = x + 0.25
   end subroutine helper
 end module columns_mod

@@ -9,8 +9,8 @@ import pytest
 
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.pipeline.compile import Build, make_compiler
+from psyclone_storage.pipeline.explanation import explanation
 from psyclone_storage.pipeline.request import CompileRequest
-from psyclone_storage.tools.reports import explanation
 from psyclone_storage.transform.kernel import inline_with_callees as calling
 
 STEP = "inline-calling-kernel"

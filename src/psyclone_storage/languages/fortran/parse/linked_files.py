@@ -22,6 +22,7 @@ from psyclone_storage.ir.rewrite import rewritten
 from psyclone_storage.ir.routine import (
     DeclarationStatement,
     KernelModule,
+    ModuleContext,
     Routine,
     SourceFile,
 )
@@ -51,13 +52,15 @@ _Key = TypeVar("_Key")
 _NOTHING = ModuleSymbols("", {}, ())
 
 
-def link_file(file: SourceFile, finder: ModuleFinder) -> SourceFile:
+def link_file(
+    file: SourceFile, finder: ModuleFinder, context: ModuleContext | None = None
+) -> SourceFile:
     """Return `file` with all names linked to symbols.
 
     References with parentheses are classified as array elements or function calls. Analyses of
-    statements use the module record of each unit for its context.
+    statements use the module record of each unit, which includes the `context`.
     """
-    linking = _FileLinker(file.source, finder)
+    linking = _FileLinker(file.source, finder, context)
     units = tuple(
         linking.linked(item, ()) if isinstance(item, Routine) else item for item in file.units
     )
@@ -89,8 +92,11 @@ class _LookedUp(Mapping[_Key, Symbol]):
 class _FileLinker:
     """Linker of a file, with its declarations and scopes by start offset."""
 
-    def __init__(self, source: SourceText, finder: ModuleFinder) -> None:
+    def __init__(
+        self, source: SourceText, finder: ModuleFinder, context: ModuleContext | None
+    ) -> None:
         self._finder = finder
+        self._context = context
         self._source = source
         self._symbols = read_scope_symbols(source)
         self._nodes = {scope.place.start: scope for scope in read_scopes(source).scopes}
@@ -173,6 +179,7 @@ class _FileLinker:
                 ),
                 scope.doubt,
             ),
+            context=self._context,
         )
 
     def _procedures_in(self, node: ScopeNode) -> tuple[Procedure, ...]:

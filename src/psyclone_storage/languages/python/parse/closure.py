@@ -136,9 +136,13 @@ class CallLocation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergedSites:
-    """The call sites of merged invokes, each with its code and instruction, instead of a frame."""
+    """The call sites of merged invokes, each with its code and instruction, instead of a frame.
+
+    `about` lists them with the reason why no further ones were merged, if that is printed.
+    """
 
     parts: tuple[tuple[CodeType, int], ...]
+    about: str = ""
 
     @property
     def f_code(self) -> CodeType:
@@ -166,14 +170,26 @@ def call_location_of(frame: InvokeSite) -> CallLocation:
 
 def _location(code: CodeType, instruction: int) -> CallLocation:
     lines = linecache.getlines(code.co_filename)
+    return CallLocation(code, "".join(lines), _position(code, instruction))
+
+
+def place_of_call(frame: InvokeSite) -> str:
+    """Return the file and the line of a call site; of merged invokes, those of the first one."""
+    code, instruction = frame.parts[0] if isinstance(frame, MergedSites) else (
+        frame.f_code, frame.f_lasti
+    )  # fmt: skip
+    return f"{code.co_filename}:{_position(code, instruction)[0]}"
+
+
+def _position(code: CodeType, instruction: int) -> tuple[int | None, ...]:
     (position,) = islice(code.co_positions(), instruction // 2, instruction // 2 + 1)
-    return CallLocation(code, "".join(lines), position)
+    return position
 
 
 def changed_numbers(linked: Iterable[ResolvedFunction]) -> Iterator[tuple[str, str, Any]]:
     """Yield module variables with a changed type: name, old value text, and new value."""
     for one in linked:
-        names = _names_in(one.function.__code__)
+        names = global_names_in(one.function.__code__)
         values = getattr(one.function, "__globals__", {})
         for name, statement in one.text.statements:
             if name in names and statement.startswith(f"{name} = "):
@@ -291,11 +307,13 @@ class FunctionReader:
         lines = self._lines_of(function)
         around = inspect.getclosurevars(function).nonlocals
         values = getattr(function, "__globals__", {})
-        in_code = _names_in(lines.code)
+        in_code = global_names_in(lines.code)
         fixed = _fixed_names(lines.text, values)
         statements, odd = [], []
         for name in sorted(set(_WORD.findall(unicodedata.normalize("NFKC", lines.text)))):
             value = around[name] if name in around else values.get(name)
+            if _is_local(name, lines.code) and (_is_fixed(value) or isinstance(value, float)):
+                continue  # a variable of the module with the name of a local one
             # pylint: disable-next=unidiomatic-typecheck  # a derived class may look names up
             if name in in_code and type(value) is ModuleType:
                 _looked_up(function, name, snapshot)
@@ -476,10 +494,15 @@ _PARTS = tuple(map(attrgetter, ("__code__", "__defaults__", "__kwdefaults__")))
 _CALL = regex(r"(?<![\w.])([^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*)\s*\(")
 
 
-def _names_in(code: CodeType) -> set[str]:
+def global_names_in(code: CodeType) -> set[str]:
     """Return the names other than locals in code, including nested functions."""
-    inner = (_names_in(one) for one in code.co_consts if isinstance(one, CodeType))
+    inner = (global_names_in(one) for one in code.co_consts if isinstance(one, CodeType))
     return {*code.co_names, *code.co_freevars}.union(*inner)
+
+
+def _is_local(name: str, code: CodeType) -> bool:
+    """Return whether a name is only that of an argument or a local variable of code."""
+    return name in (*code.co_varnames, *code.co_cellvars) and name not in global_names_in(code)
 
 
 def _defaults(function: Callable[..., Any]) -> tuple[tuple[str, float | None], ...]:

@@ -64,7 +64,7 @@ class CompileTimeValues:
         """Return the value of an expression as CPython computes it, or `UNKNOWN_VALUE`."""
         try:
             value = self._of(node)
-        except (ArithmeticError, IndexError, TypeError, ValueError):
+        except (ArithmeticError, LookupError, TypeError, ValueError):
             return UNKNOWN_VALUE
         return value if _is_usual(value) else UNKNOWN_VALUE
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from psyclone_storage.base.records import dataclass, field, replace
@@ -234,9 +234,19 @@ class HelpersInPlace:
 
 def _count_of_results(node: ast.FunctionDef) -> int:
     """Return how many values a function returns as a tuple, 0 if it returns none or one."""
-    returns = [one.value for one in ast.walk(node) if isinstance(one, ast.Return)]
+    returns = _returned(node.body)
     counts = {len(one.elts) if isinstance(one, ast.Tuple) else 0 for one in returns}
     return counts.pop() if len(counts) == 1 else 0
+
+
+def _returned(body: list[ast.stmt]) -> Iterator[ast.expr | None]:
+    """Yield what statements return, up to the first `return` of each block."""
+    for one in body:
+        if isinstance(one, ast.Return):
+            yield one.value
+            return
+        for name in ("body", "orelse"):
+            yield from _returned(getattr(one, name, []))
 
 
 def _aliases(

@@ -38,3 +38,26 @@ def test_a_table_becomes_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     changed[0] = 3.0
     assert not read().invalid
     assert ("W", "W = (3.0, 1.0)") in read().statements
+
+
+LAYERS, FACTOR = 3, 2.0
+
+
+def has_locals(values: Any, FACTOR: float) -> float:  # noqa: N803 - as a variable of the module
+    total = 0.0
+    for LAYERS in range(3):  # noqa: N806
+        total += FACTOR * values[LAYERS]
+    return total
+
+
+def test_variables_with_the_names_of_locals_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that counts its steps by such a name compiles an invoke once."""
+    reader = FunctionReader()
+    first = reader.resolve(has_locals, "psyclone_storage.gocean")
+    snapshot = reader.snapshot_of(has_locals, "psyclone_storage.gocean")
+    for value in (300, 2.5, np.zeros((50, 50)), (1, 2)):
+        monkeypatch.setitem(globals(), "LAYERS", value)
+        monkeypatch.setitem(globals(), "FACTOR", value)
+        assert snapshot.is_current()
+        assert reader.resolve(has_locals, "psyclone_storage.gocean") is first
+    assert not {name for name, _ in first[0].text.statements} & {"LAYERS", "FACTOR"}
