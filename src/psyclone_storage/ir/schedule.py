@@ -17,7 +17,7 @@ from psyclone_storage.ir.expr import Binary, Expr, intrinsic, whole
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, GridBounds, Kernel, ReductionOp
 from psyclone_storage.ir.keys import FromModule, Named
-from psyclone_storage.ir.loop_split import Peel
+from psyclone_storage.ir.loop_split import Peel, RowStrips
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.region import NOTHING, Depth
@@ -261,6 +261,7 @@ class Loop(Keeper):
     - `outlined`: the loop is in a procedure of its own, with its directive. `one_level`: a second
       procedure handles columns with one level.
     - `peel`: the part of a split loop that this loop and its inner loops represent.
+    - `strips`: the place of a loop over rows in a chain of loops that run strip by strip.
     """
 
     uid: str
@@ -276,6 +277,7 @@ class Loop(Keeper):
     outlined: bool = False
     one_level: bool = False
     peel: Peel | None = None
+    strips: RowStrips | None = None
 
     @property
     def computed(self) -> Extent:

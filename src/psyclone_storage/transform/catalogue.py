@@ -62,6 +62,7 @@ from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.simd import VectoriseLoop
 from psyclone_storage.transform.step import Step, check_present
+from psyclone_storage.transform.strip_chain import StripMineChain
 from psyclone_storage.transform.swap import SwapInKernel, SwapLoops
 from psyclone_storage.transform.tile import (
     StripMineInKernel,
@@ -108,6 +109,7 @@ STEPS: Mapping[str, type[Step]] = {
         OutlineLoop,
         VersionForOneLevel,
         StripMineLoop,
+        StripMineChain,
         IntrinsicsToCode,
         ArraysToLoops,
         ArraysToRanges,
