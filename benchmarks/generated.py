@@ -49,9 +49,11 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from lfric_core import library_for
 from nemolite2d import CONSTANTS, HERE, step_of
 from nemolite2d import KERNELS as OF_NEMOLITE2D
 
@@ -110,12 +112,18 @@ class Case:
     bytes_moved: int
 
 
+Flags = tuple[str, ...]
+Library = Callable[[Flags, Path], tuple[list[str], list[str]]]
+"""Compiles an infrastructure in a folder; returns options for modules, and what is linked."""
+
+
 @dataclass(frozen=True)
 class Api:
     """The programs of one API: what they are made of, and in which ways.
 
-    Sources `before` the kernels are what these use. Instructions are counted with the arguments
-    `small`, on so many `points`.
+    Sources `before` the kernels are what these use, those `around` are what the program uses.
+    Instructions are counted with the arguments `small`, on so many `points`. The infrastructure is
+    that of this project below `external`, or `library` compiles another one.
     """
 
     name: str
@@ -128,11 +136,8 @@ class Api:
     cases: tuple[Case, ...]
     variants: tuple[Variant, ...]
     before: tuple[Path, ...] = ()
-
-    @property
-    def library(self) -> str:
-        """The folder of the infrastructure below `external`."""
-        return f"{self.name}_infrastructure"
+    around: tuple[Path, ...] = ()
+    library: Library | None = None
 
 
 @dataclass
@@ -172,6 +177,8 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, nargs="+", default=[], help=words)
     words = "NEMOLite2D alone, whose folder in PSycloneBench this is"
     parser.add_argument("--nemolite2d", type=Path, metavar="PATH", help=words)
+    words = "LFRic alone, with the infrastructure of this checkout of lfric_core"
+    parser.add_argument("--lfric-core", type=Path, metavar="CORE", help=words)
     given = parser.parse_args()
     if shutil.which("psyclone") is None:
         sys.exit("PSyclone is not installed: 'pip install psyclone'.")
@@ -179,6 +186,8 @@ def main() -> None:
         apis = [lfric(given.cells, given.layers), gocean(given.points)]
         if given.nemolite2d:
             apis = [nemolite2d(given.nemolite2d, given.points, Path(scratch) / "sources")]
+        if given.lfric_core:
+            apis = [with_lfric_core(apis[0], given.lfric_core)]
         for api in apis:
             if given.ranks:
                 measure_ranks(api, Path(scratch) / api.name, given.rounds, given.ranks)
@@ -221,7 +230,15 @@ def lfric(cells: int, layers: int) -> Api:
             Variant("PSyclone, OpenMP", 2, script="psyclone_openmp.py", ours=False),
             Variant("PSyclone, kernels changed, tiles", 2, script="psyclone_tiles.py", ours=False),
         ),
+        around=(folder / "bench_mesh_mod.f90",),
     )
+
+
+def with_lfric_core(api: Api, core: Path) -> Api:
+    """Return what is measured of LFRic, with the infrastructure of a checkout of lfric_core."""
+    also = (api.algorithm, api.algorithm.parent / "by_hand.f90", *api.kernels.glob("*.f90"))
+    build = partial(library_for, core, api.program, also)
+    return replace(api, around=(), library=build)
 
 
 def gocean(points: int) -> Api:
@@ -394,19 +411,12 @@ def build_all(
 ) -> dict[Variant, Path]:
     """Compile the infrastructure and programs, and return these; messages are `serial` or `mpi`."""
     name = re.sub(r"\W+", "_", " ".join((messages, *flags)))
-    command = "mpif90" if messages == "mpi" else "gfortran"
-    library = scratch / f"library{name}"
-    words = [
-        "make",
-        "--quiet",
-        f"-j{os.cpu_count()}",
-        "-C",
-        str(EXTERNAL / api.library),
-        f"FC={command}",
-        f"MESSAGES={messages}",
-    ]
-    call([*words, f"FFLAGS={' '.join(flags)}", f"BUILD={library}"], ROOT)
-    archive = library / f"lib{api.library}.a"
+    command = "mpif90" if messages == "mpi" or api.library else "gfortran"
+    folder_of_library = scratch / f"library{name}"
+    if api.library:
+        modules, linked = api.library(flags, folder_of_library)
+    else:
+        modules, linked = own_library(api, flags, folder_of_library, command, messages)
 
     def build(variant: Variant) -> tuple[Variant, Path]:
         folder = folder_of(variant, scratch)
@@ -415,12 +425,23 @@ def build_all(
         if variant.by_hand:
             generated = [api.algorithm.parent / variant.by_hand]
         kernels = [*sorted(api.kernels.glob("*.f90")), *sorted(folder.glob("*_mod.f90"))]
-        sources = [FORTRAN / "timing_mod.f90", *api.before, *kernels, *generated, api.program]
-        compiler = [command, *flags, f"-I{library}", *map(str, sources), str(archive)]
-        call([*compiler, "-o", str(program)], folder)
+        around = [FORTRAN / "timing_mod.f90", *api.around]
+        sources = [*around, *api.before, *kernels, *generated, api.program]
+        call([command, *flags, *modules, *map(str, sources), *linked, "-o", str(program)], folder)
         return variant, program
 
     return dict(in_parallel(build, variants))
+
+
+def own_library(
+    api: Api, flags: Flags, folder: Path, command: str, messages: str
+) -> tuple[list[str], list[str]]:
+    """Compile the infrastructure of this project; return options, and what is linked."""
+    name = f"{api.name}_infrastructure"
+    words = ["make", "--quiet", f"-j{os.cpu_count()}", "-C", str(EXTERNAL / name), f"FC={command}"]
+    words += [f"MESSAGES={messages}", f"FFLAGS={' '.join(flags)}", f"BUILD={folder}"]
+    call(words, ROOT)
+    return [f"-I{folder}"], [str(folder / f"lib{name}.a")]
 
 
 def call(words: list[str], folder: Path, threads: int = 1) -> str:

@@ -164,8 +164,7 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        command(folder, "make", "-s", "-C", STORAGES, "DEVICE=emulated",
-                f"BUILD={folder / 'storages'}")  # fmt: skip
+        make_storages(folder)
         build = Build(MODELS[given.model], folder, given.core.resolve(),
                       given.apps and given.apps.resolve())  # fmt: skip
         build.compile_library()
@@ -202,11 +201,42 @@ def command(folder: Path, *words: object) -> str:
     return done.stdout
 
 
+def make_storages(folder: Path) -> None:
+    """Compile the library of storages, with an emulated device."""
+    command(folder, "make", "-s", "-C", STORAGES, "DEVICE=emulated",
+            f"BUILD={folder / 'storages'}")  # fmt: skip
+
+
+def library_for(
+    core: Path, main: Path, also: tuple[Path, ...], flags: tuple[str, ...], folder: Path
+) -> tuple[list[str], list[str]]:
+    """Compile what `main` and the sources `also` use of lfric_core.
+
+    Returns the options with which programs find modules, and what they are linked with.
+    """
+    folder.mkdir()
+    make_storages(folder)
+    more = ("-w", "-cpp", "-fallow-argument-mismatch", *MACROS)
+    build = Build(Model(str(main)), folder, core.resolve(), None, (*flags, *more), also)
+    build.compile_library()
+    return build.linked
+
+
 class Build:
     """What one model is made of: the modules that it uses, in an order to compile."""
 
-    def __init__(self, model: Model, folder: Path, core: Path, apps: Path | None) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - what a model is made of
+        self,
+        model: Model,
+        folder: Path,
+        core: Path,
+        apps: Path | None,
+        flags: tuple[str, ...] = FLAGS,
+        also: tuple[Path, ...] = (),
+    ) -> None:
+        """Find the modules that the model and the sources `also` use."""
         self.model = model
+        self._flags = flags
         self._folder = folder
         self._library = folder / "library"
         self._library.mkdir()
@@ -231,7 +261,8 @@ class Build:
             for name in MODULE.findall(path.read_text(encoding="utf-8")):
                 homes.setdefault(name.lower(), path)
         self._homes = homes
-        asked = [*used_by(HERE / model.main), *LAYERS_USE]
+        asked = [name for path in (HERE / model.main, *also) for name in used_by(path)]
+        asked += LAYERS_USE
         self._files = list(dict.fromkeys(self._in_order(asked, set())))
         self._generated = self._after_layers()
 
@@ -271,8 +302,15 @@ class Build:
         """Compile all that does not depend on a layer."""
         for path in self._files:
             if path not in self._generated:
-                command(self._library, "mpif90", *FLAGS, f"-I{self._folder / 'storages'}",
+                command(self._library, "mpif90", *self._flags, f"-I{self._folder / 'storages'}",
                         "-c", path, "-o", f"{path.stem}.o")  # fmt: skip
+
+    @property
+    def linked(self) -> tuple[list[str], list[str]]:
+        """The options with which programs find modules, and what they are linked with."""
+        storages = self._folder / "storages"
+        objects = [*map(str, self._library.glob("*.o")), str(storages / "libfield_storage.a")]
+        return [f"-I{self._library}", f"-I{storages}"], objects
 
     def write_device_modules(self) -> str:
         """Write the modules that kernels call as a device needs them; return what is said."""
@@ -295,10 +333,9 @@ class Build:
             layer = [f"{path.stem}_psy.f90", f"{path.stem}.f90"]
             sources += layer if path.suffix in ALGORITHM else [path]
         kernels = sorted(changed.difference(map(str, sources)))
-        library, storages = self._library, self._folder / "storages"
-        command(there, "mpif90", *FLAGS, *way.flags, f"-I{library}", f"-I{storages}", *kernels,
-                *sources, HERE / self.model.main, *library.glob("*.o"),
-                storages / "libfield_storage.a", "-o", "program")  # fmt: skip
+        modules, objects = self.linked
+        command(there, "mpif90", *self._flags, *way.flags, *modules, *kernels, *sources,
+                HERE / self.model.main, *objects, "-o", "program")  # fmt: skip
         return there
 
 

@@ -9,8 +9,9 @@ On a device that is emulated a bare call is a launch: the function is put into t
 device, with what it uses, and is done later. What a launch takes beyond the function is the
 emulation's own, its queues and its detector of races, which no GPU has. What an invoke takes beyond
 its launches is coherence; once more with launches that do nothing, so that caches are its own.
-First uses happen in processes of their own, with and without kept libraries. Loops are those of two
-kernels on a large grid (`python_loops.py`), and LFRic's matrix-vector product (`product.py`). Times
+First uses happen in processes of their own, with and without kept libraries. Loops are those of
+kernels that Numba compiles as well (`python_peers.py`), of two kernels on a large grid
+(`python_loops.py`), and LFRic's matrix-vector product (`product.py`). Times
 are CPU time of this thread, the least of several runs that take turns; first uses add that of the
 compiler.
 """
@@ -211,7 +212,11 @@ def main() -> None:
     first_uses()
     import product  # noqa: PLC0415 - first uses import what they need
     import python_loops  # noqa: PLC0415
+    import python_peers  # noqa: PLC0415
 
+    python_peers.compare(256, 32, 40)
+    for points in (8, 256, 512):
+        python_peers.compare_deferred(points, 40)
     for problem in python_loops.PROBLEMS:
         python_loops.compare(problem, given.points)
     for cells in (16, 32):

@@ -15,6 +15,7 @@ module halo_records_mod
   !> The last write of a field by a loop with checks, in the call `call_number` of an invoke. Levels
   !> 1 to `computed` have the values that the loop computed there, which need not have the bits of
   !> their owners. `annexed` is 1 if it left annexed dofs clean, -1 if stale, 0 if it is not known.
+  !> `received` are the points of a grid that an exchange sets.
   type, public :: halo_record_type
     integer(c_intptr_t) :: address = 0
     integer :: values = 0
@@ -22,6 +23,7 @@ module halo_records_mod
     integer :: annexed = 0
     integer :: call_number = 0
     character(text_length) :: writer = 'no loop with checks'
+    logical, allocatable :: received(:, :)
   end type halo_record_type
 
   integer, parameter :: first_size = 256
@@ -64,7 +66,8 @@ contains
     type(halo_record_type), allocatable :: old(:)
     integer :: n
 
-    call move_alloc(table, old)
+    allocate (old, source=table)
+    deallocate (table)
     allocate (table(2 * size(old)))
     do n = 1, size(old)
       if (old(n)%address /= 0) table(place_of(old(n)%address)) = old(n)

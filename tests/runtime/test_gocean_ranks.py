@@ -56,10 +56,12 @@ SHARED_INTERIORS = Mode(
     ),
     threads=2,
 )
+CHECKED = Mode("distributed", ("-dm", "--config-opts", "RUN_TIME_CHECKS=halos"))
 THREADED_RANKS = Mode("distributed", ("-dm", "--apply", "fuse; openmp-parallel-do"), threads=2)
 TESTED = Mode("serial", ("-nodm", "--apply", "fuse{tested=true}; openmp-parallel-do"), threads=2)
 TESTED_RANKS = Mode("distributed", ("-dm", "--apply", "fuse{tested=true}"))
 NAMES = [path.stem for path in ALGORITHMS]
+LEAST_REPORTED = 15
 OF_WIDER_HALOS = {"drop stencils_wide/invoke_0/mark(height)/1"}
 """Marks of a field that is then exchanged to all of its halo, which could be wider than here."""
 CUTS = [(1, "best"), (2, "x"), (2, "y"), (4, "x"), (4, "best"), (6, "y"), (6, "best")]
@@ -223,6 +225,48 @@ def test_fields_that_share_messages_have_the_same_answers(
     assert differing(expected, part_of(answers(mode, ranks, "best"), "bounded")) == []
 
 
+@pytest.mark.parametrize(
+    ("mode", "ranks", "cut"),
+    [
+        (CHECKED, 1, "best"),
+        (CHECKED, 2, "x"),
+        (CHECKED, 4, "best"),
+        (CHECKED, 6, "y"),
+    ],
+)
+def test_run_time_checks_of_halos_report_nothing(
+    answers: Reader, mode: Mode, ranks: int, cut: str
+) -> None:
+    """An error would stop the program; what the checks spoil is not read."""
+    computed = answers(mode, ranks, cut)
+    assert differing(answers(SERIAL, 1, "best"), part_of(computed, "bounded")) == []
+    expected = part_of(answers(DISTRIBUTED, 1, "best"), "periodic")
+    assert differing(expected, part_of(computed, "periodic")) == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "kinds", "how"),
+    [
+        (CHECKED, (EXCHANGES,), ("digests", 2)),
+        (CHECKED, (EXCHANGES,), ("digests", 4)),
+    ],
+    ids=["values on 2", "values on 4"],
+)
+def test_run_time_checks_of_halos_report_what_is_dropped(
+    gocean_parts: tuple[Path, Path],
+    tmp_path: Path,
+    mode: Mode,
+    kinds: tuple[Kind, ...],
+    how: tuple[str, int],
+) -> None:
+    outcomes = tried(mode, kinds, gocean_parts, tmp_path, how)
+    dropped = [one for one in outcomes if one.mutation.startswith("drop") and one.reached]
+    silent = {one.mutation for one in dropped if not one.reported}
+    assert {one.mutation for one in dropped if one.noticed} & silent == set()
+    assert {mutation for mutation in silent if "mark(" not in mutation} == set()
+    assert len(dropped) - len(silent) > LEAST_REPORTED
+
+
 def test_an_exchange_is_one_message_for_each_neighbour(run: Runner) -> None:
     """Four parts in a row have two neighbours, but one where the bounded domain ends.
 
@@ -241,7 +285,7 @@ def flag_outcomes(
 ) -> list[Outcome]:
     """Return what came of each change of an exchange or of a mark where fields keep flags."""
     folder = tmp_path_factory.mktemp("gocean_flags_mutated")
-    return tried(FLAGGED, (EXCHANGES, MARKS), gocean_parts, folder, "flags")
+    return tried(FLAGGED, (EXCHANGES, MARKS), gocean_parts, folder, ("flags", 4))
 
 
 @pytest.fixture(scope="module")
@@ -250,19 +294,24 @@ def outcomes(
 ) -> list[Outcome]:
     """Return what came of each change of an exchange or of a loop."""
     folder = tmp_path_factory.mktemp("gocean_mutated")
-    return tried(DISTRIBUTED, (EXCHANGES, POINTS), gocean_parts, folder, "digests")
+    return tried(DISTRIBUTED, (EXCHANGES, POINTS), gocean_parts, folder, ("digests", 4))
 
 
 def tried(
-    mode: Mode, kinds: tuple[Kind, ...], parts: tuple[Path, Path], folder: Path, form: str
+    mode: Mode,
+    kinds: tuple[Kind, ...],
+    parts: tuple[Path, Path],
+    folder: Path,
+    how: tuple[str, int],
 ) -> list[Outcome]:
-    """Return what came of each change; `form` is the last word that the program is given."""
+    """Return what came of each change; `how` is the last word for the program, and the ranks."""
+    form, ranks = how
     places = number_places(generate(mode, folder), kinds)
     program = build_program(*parts, folder)
     table = folder / "mutations.txt"
     table.write_text("".join(lines_of(places)), encoding="utf-8")
     words = ("best", str(table), form)
-    return judge(run_program(program, mode, 4, folder / "run", *words), places)
+    return judge(run_program(program, mode, ranks, folder / "run", *words), places)
 
 
 def test_every_exchange_is_needed_to_its_full_depth(outcomes: list[Outcome]) -> None:

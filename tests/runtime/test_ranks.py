@@ -33,6 +33,7 @@ MODES = (OWNED, ANNEXED)
 DISTRIBUTED = ("-dm", "--apply")
 JOINT = ("-dm", "--config-opts", "JOINT_EXCHANGES=true")
 OVERLAPPED = ("-dm", "--config-opts", "JOINT_EXCHANGES=overlapped")
+FOR_THREADS = "colour{tiling=true for_threads=true}"
 RECIPES = {
     "coloured, on two threads": Mode(
         "owned", (*DISTRIBUTED, "colour; openmp-parallel-do"), threads=2
@@ -44,6 +45,10 @@ RECIPES = {
     ),
     "tiles of colours in the halo": Mode(
         "owned", (*DISTRIBUTED, "colour{tiling=true}; compute-redundantly{depth=1}")
+    ),
+    "colours for threads, on one thread": Mode(
+        "owned",
+        (*DISTRIBUTED, f"{FOR_THREADS}; compute-redundantly{{depth=1}}; openmp-parallel-do"),
     ),
     "exchanges in two calls": Mode("owned", (*DISTRIBUTED, "split-exchange")),
     "exchanges under way over loops": Mode("owned", (*DISTRIBUTED, "overlap")),

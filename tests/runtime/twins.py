@@ -539,10 +539,13 @@ def write_in_python(found: Sequence[Twin], folder: Path) -> None:
     (folder / "run.py").write_text(in_python(found))
 
 
-def compiled_in_python(folder: Path, target: str, steps: str = "colour") -> list[str]:
+def compiled_in_python(
+    folder: Path, target: str, steps: str = "colour", settings: str = ""
+) -> list[str]:
     """Compile what a folder has for a target; return the words that run it."""
     words = ["corpus.py", "-api", "lfric", "-d", str(folder), "--target"]
-    words += [target, "--apply", steps, "--config-opts", "COMPUTE_ANNEXED_DOFS=false"]
+    words += [target, "--apply", steps, "--config-opts"]
+    words += [f"COMPUTE_ANNEXED_DOFS=false {settings}"]
     made = folder / target
     made.mkdir()
     for file in ("making.py", "run.py"):

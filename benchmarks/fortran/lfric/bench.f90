@@ -5,53 +5,31 @@ program bench
 
   use, intrinsic :: iso_fortran_env, only: real64
   use bench_alg_mod, only: five_built_ins, matvec, stencils
+  use bench_mesh_mod, only: finish_bench, start_bench
   use constants_mod, only: i_def, r_def
-  use extrusion_mod, only: PRIME_EXTRUSION, uniform_extrusion_type
   use field_mod, only: field_proxy_type, field_type
   use fs_continuity_mod, only: W2, W3
-  use function_space_collection_mod, only: function_space_collection, &
-                                           function_space_collection_type
+  use function_space_collection_mod, only: function_space_collection
   use function_space_mod, only: function_space_type
-  use lfric_mpi_mod, only: create_comm, destroy_comm, global_mpi, lfric_comm_type
-  use local_mesh_mod, only: local_mesh_type
-  use mesh_collection_mod, only: mesh_collection, mesh_collection_type
+  use lfric_mpi_mod, only: global_mpi
   use mesh_mod, only: mesh_type
   use operator_mod, only: operator_proxy_type, operator_type
   use timing_mod, only: now, number, report, time_triad
 
   implicit none
 
-  integer(i_def), parameter :: reach = 2, rows_of_tiles = 8
-  type(lfric_comm_type) :: comm
+  integer(i_def), parameter :: reach = 2
   type(mesh_type), pointer :: mesh
-  integer(i_def) :: cells, layers
   integer :: runs
 
-  cells = int(number(1), i_def)
-  layers = int(number(2), i_def)
   runs = number(3)
-  call create_comm(comm)
-  call global_mpi%initialise(comm)
-  call make_mesh()
+  call start_bench(int(number(1), i_def), int(number(2), i_def), reach, mesh)
   call time_matvec()
   call time_stencils()
   call time_built_ins()
-  call destroy_comm()
+  call finish_bench()
 
 contains
-
-  !> Make a plane that has no borders, in tiles that are whole rows of cells.
-  subroutine make_mesh()
-    type(local_mesh_type), pointer :: plane
-
-    allocate (mesh_collection, source=mesh_collection_type())
-    allocate (function_space_collection, source=function_space_collection_type())
-    allocate (plane)
-    plane = local_mesh_type('plane', cells, cells, 1.0_r_def, 1.0_r_def, halo_depth=reach)
-    mesh => mesh_collection%get_mesh(mesh_collection%add_new_mesh( &
-      mesh_type(plane, uniform_extrusion_type(0.0_r_def, 1.0_r_def, layers, PRIME_EXTRUSION), &
-                tile_size=[cells, max(1_i_def, cells / rows_of_tiles)])))
-  end subroutine make_mesh
 
   !> Return a space of lowest order.
   function space_of(fs) result(space)
@@ -68,7 +46,7 @@ contains
     type(field_proxy_type) :: proxy
     integer(i_def) :: dof
 
-    call field%initialise(space_of(fs), 'field', halo_depth=reach)
+    call field%initialise(space_of(fs), name='field', halo_depth=reach)
     proxy = field%get_proxy()
     do dof = 1, int(size(proxy%data), i_def)
       proxy%data(dof) = real(modulo(31 * dof + 7 * seed, 1009), r_def) / 1009.0_r_def

@@ -113,6 +113,7 @@ CODES: dict[str, str] = {
     "P055": "An invoke in Python is not a statement by itself.",
     "P056": "A Python kernel is called outside of an invoke.",
     "P060": "fparser2 and this tool read a line of Fortran differently (a warning).",
+    "P061": "Several files with different contents define a module (a warning).",
     "P040": "A kernel's type is missing in the file of its module.",
     "P041": "The number of entries of a metadata array differs from its declared size.",
     "P042": "The rank of a metadata array is not 1.",

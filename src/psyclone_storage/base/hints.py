@@ -134,6 +134,7 @@ CURES: dict[str, str] = {
     "P013": "Give it to the Fortran compiler as it is, if that is meant; else write an invoke.",
     "P014": "Mend the statement: what is generated would not compile.",
     "P060": "Check which reading is right; report a line that this tool reads wrongly.",
+    "P061": "Narrow the directories given by '-d' and '-I', so that one file remains.",
     "P015": "Write the invoke into the algorithm file, or preprocess the file first.",
     "P016": "Write 'call invoke(...)' if it is to call kernels; otherwise declare the subroutine.",
     "P017": "Write 'contains' before the first procedure of the module.",

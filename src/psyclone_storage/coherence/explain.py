@@ -78,9 +78,17 @@ def explain_tiles(schedule: sch.Schedule) -> str:
     return (
         f"{schedule.name}: tiles of colours in {', '.join(names)}\n"
         "  They are as large as the mesh was made with. On a mesh that was made without tiles\n"
-        "  each is a cell, and neighbours are visited apart, as with colours of cells: on one\n"
-        "  thread that is slower than no colours.\n"
+        "  each is a cell, and neighbours are visited apart, as with colours of cells.\n"
+        + explained_order(schedule)
     )
+
+
+def explained_order(schedule: sch.Schedule) -> str:
+    """Return the text on coloured loops that one thread runs in mesh order."""
+    loops = [one for one in outer_loops(schedule) if one.over is sch.Over.TILE_COLOURS]
+    if all(one.for_threads for one in loops):
+        return "  One thread visits all cells in the order of the mesh instead.\n"
+    return "  On one thread that is slower than no colours.\n"
 
 
 def explain_columns(schedule: sch.Schedule) -> str:

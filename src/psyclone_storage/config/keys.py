@@ -156,6 +156,7 @@ KEYS: tuple[SettingsKey, ...] = (
     SettingsKey("gocean", "iteration-spaces", "iteration_spaces", gocean.iteration_spaces),
     SettingsKey("gocean", "access_mapping", "access_mapping", decode.mapping(_access)),
     SettingsKey("gocean", "dirty_flags", "dirty_flags", _dirty_flags),
+    SettingsKey("gocean", "run_time_checks", "run_time_checks", _run_time_checks),
     SettingsKey("gocean", "split_exchanges", "split_exchanges", decode.boolean),
     SettingsKey(
         "gocean",

@@ -85,8 +85,10 @@ def _placed(changes: Iterable[Entry], problems: list[Diagnostic]) -> Entries:
     entries: Entries = {}
     for entry in changes:
         sections = _sections_with(entry.key)
-        if len(sections) == 1:
-            entries[sections[0], entry.key] = entry
+        decoders = {key.decode for key in KEYS if key.name == entry.key}
+        if len(decoders) == 1:
+            # A key with one meaning in several sections is set in each of them.
+            entries.update(((section, entry.key), entry) for section in sections)
         else:
             problems.append(_unplaced(entry, sections))
     return entries
@@ -102,7 +104,7 @@ def _decoded(
         try:
             values[key.section][key.field] = key.decode(entry) if entry else _inherited(key, base)
         except CompileError as error:
-            problems += error.problems
+            problems += [one for one in error.problems if one not in problems]
     return values
 
 

@@ -134,6 +134,8 @@ class GoceanSettings:
 
     - `dirty_flags`: what records whether the halos of fields are clean.
 
+    - `run_time_checks`: only checks of halos have an effect.
+
     - `split_exchanges`: the start and the end of an exchange are separate.
     """
 
@@ -141,6 +143,7 @@ class GoceanSettings:
     iteration_spaces: tuple[IterationSpace, ...]
     access_mapping: Mapping[str, str]
     dirty_flags: DirtyFlags
+    run_time_checks: RunTimeChecks
     split_exchanges: bool
     debug_mode: bool
 

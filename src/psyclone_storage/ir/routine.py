@@ -255,6 +255,8 @@ class KernelUse:
     - `helpers`: procedures of its module that it may call, directly or indirectly.
     - `columns`: stencil sizes for which specialised code was generated.
     - `hot_path`: the path that the enclosing loop runs without branches where possible.
+    - `constants`: keys of constants with the keys of the dummies whose values they are asserted to
+      have.
     - `placed`: inlined procedures. `left`: calls that remain.
     """
 
@@ -263,6 +265,7 @@ class KernelUse:
     helpers: tuple[Routine, ...] = ()
     columns: tuple[tuple[int, ...], ...] = ()
     hot_path: HotPath | None = None
+    constants: tuple[tuple[str, str], ...] = ()
     placed: tuple[PlacedProcedure, ...] = ()
     left: CallsThatStay = field(default=(), compare=False, repr=False)
 

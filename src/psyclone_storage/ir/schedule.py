@@ -260,6 +260,7 @@ class Loop(Keeper):
       the user promises equal bounds.
     - `outlined`: the loop is in a procedure of its own, with its directive. `one_level`: a second
       procedure handles columns with one level.
+    - `for_threads`: colours are only for teams of threads; one thread visits cells in mesh order.
     - `peel`: the part of a split loop that this loop and its inner loops represent.
     - `strips`: the place of a loop over rows in a chain of loops that run strip by strip.
     """
@@ -276,6 +277,7 @@ class Loop(Keeper):
     asserted: tuple[LoopPart, ...] = ()
     outlined: bool = False
     one_level: bool = False
+    for_threads: bool = False
     peel: Peel | None = None
     strips: RowStrips | None = None
 

@@ -106,6 +106,7 @@ def statement_text(item: sch.Statement) -> str:
             text += f", {describe_strips(item.strips)}" if item.strips else ""
             text += _parts_text(item) + (", in a procedure of its own" if item.outlined else "")
             text += ", another for one level" if item.one_level else ""
+            text += ", in mesh order on one thread" if item.for_threads else ""
             return "call once" if over is sch.Over.DOMAIN else text
         case sch.DirectiveRegion():
             return _construct_text(item)

@@ -201,6 +201,14 @@ def outer_loops(
     return tuple([item for item in _opened(tree) if isinstance(item, sch.Loop)])
 
 
+def sets_flags(schedule: sch.Schedule) -> bool:
+    """Return whether the statements of a schedule test or set the flags of halos."""
+    return any(
+        isinstance(item, sch.MarkHalo) or (isinstance(item, sch.HaloExchange) and item.guarded)
+        for item in sequential_statements(schedule)
+    )
+
+
 def data_in_flight(schedule: sch.Schedule) -> frozenset[str]:
     """Return the data of exchanges with separate start and end."""
     return frozenset(chain.from_iterable(filter(None, _in_flight(schedule))))

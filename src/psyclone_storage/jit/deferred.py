@@ -82,6 +82,7 @@ class DeferredInvokes:
         self._running = False
         self._sites: dict[tuple[tuple[int, int], ...], MergedSites] = {}
         self._numbers: dict[LiveKernel, _Numbers] = {}
+        self._current: set[LiveKernel] = set()
         self._at_exit = partial(self.complete, "the program ends")
         QUEUES.append(self)
         os.register_at_fork(before=partial(self.complete, "the process forks"))
@@ -115,6 +116,7 @@ class DeferredInvokes:
             self._places.add(place)
             site = frame.f_code, frame.f_lasti
             self._pending.append(_Pending(calls, label, site, options, numbers))
+            self._current.update([kernel for kernel, _, _ in numbers])
             for value in chain.from_iterable([call.args for call in calls]):
                 if hasattr(value, "waiting"):
                     value.waiting = self
@@ -195,6 +197,7 @@ class DeferredInvokes:
         """Remove the first invokes; data that later ones do not use are no longer waited for."""
         done, self._pending = self._pending[:count], self._pending[count:]
         self._places = {(id(one.site[0]), one.site[1]) for one in self._pending}
+        self._current = set()
         still = {id(value) for one in self._pending for call in one.calls for value in call.args}
         for one in done:
             for value in chain.from_iterable([call.args for call in one.calls]):
@@ -246,7 +249,8 @@ class DeferredInvokes:
                     return None
                 continue
             known = self._numbers.get(call.kernel)
-            if known is None or not known.snapshot.is_current():
+            # A pending invoke of the same kernel finds changes when it runs.
+            if known is None or not (call.kernel in self._current or known.snapshot.is_current()):
                 resolved = self._session.functions.try_to_resolve(function, MODULES["gocean"])
                 if resolved is None:
                     return None
@@ -259,8 +263,12 @@ class DeferredInvokes:
         return tuple(found)
 
     def _check_numbers(self, batch: Sequence[_Pending]) -> None:
+        current: set[int] = set()
         for one in batch:
             for kernel, numbers, values in one.numbers:
+                if id(numbers) in current and not values:
+                    continue
+                current.add(id(numbers))
                 now = numbers.values()
                 changed = [
                     name

@@ -126,6 +126,7 @@ class LoweringContext:
     - `outlines`: loops may be moved to procedures, except inside such a procedure.
     - `strip`: the current strip inside a chain of loops.
     - `on_device`: the code is inside a device region, where loops are not outlined.
+    - `for_threads`: the code is inside a loop over colours that one thread does not use.
     """
 
     schedule: Schedule
@@ -137,6 +138,7 @@ class LoweringContext:
     outlines: bool = True
     on_device: bool = False
     strip: StripOfRows | None = None
+    for_threads: bool = False
 
     def value(self, asked: RuntimeValue) -> Expr:
         """Return the infrastructure's expression for a run-time value."""

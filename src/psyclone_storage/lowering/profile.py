@@ -32,7 +32,7 @@ def profiled_in_python(
     _work: Workspace, module: str, region: ProfileRegion, lines: tuple[Line, ...]
 ) -> tuple[Line, ...]:
     """Return `lines` between calls of the profiler of the Python runtime."""
-    names = tuple(_python_text(one) for one in (region.module or module, region.name))
+    names = tuple(python_text(one) for one in (region.module or module, region.name))
     start, stop = (
         Call(ex.Member(ex.Name(abi.PYTHON_PROFILER), word), names) for word in ("start", "stop")
     )
@@ -44,6 +44,7 @@ def _text(name: str) -> ex.Expr:
     return ex.Literal(f"'{doubled}'", Intrinsic.CHARACTER)
 
 
-def _python_text(name: str) -> ex.Expr:
+def python_text(name: str) -> ex.Expr:
+    """Return a text as a literal of Python."""
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return ex.Literal(f'"{escaped}"', Intrinsic.CHARACTER)

@@ -12,7 +12,7 @@ from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Over, Statement
 from psyclone_storage.ir.transfer import TaskWait
 from psyclone_storage.ir.unit import Assign, Branch, Call, Comment, Do, If, Line, TaskWaitLine
-from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.ir.walk import kernel_calls, statements
 from psyclone_storage.lowering.arguments import actual_arguments, mask_condition
 from psyclone_storage.lowering.branch_strips import strips, takes_strips
 from psyclone_storage.lowering.builtins import formula_line
@@ -39,6 +39,8 @@ def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
         case Loop(over=Over.CELLS_OF_COLOUR | Over.CELLS_OF_TILE):
             return (_loop_over_positions(context, statement),)
         case Loop():
+            if statement.over.starts_cells:
+                context = replace(context, for_threads=_is_for_threads(context, statement))
             return (_loop(context, statement),)
         case DirectiveRegion():
             inner = with_partial_sums(context, statement)
@@ -59,6 +61,16 @@ def nested_body(context: LoweringContext, body: tuple[Statement, ...]) -> tuple[
         else:
             lines += nested(context, items[0])
     return tuple(lines)
+
+
+def _is_for_threads(context: LoweringContext, loop: Loop) -> bool:
+    """Return whether one thread visits the cells of a coloured loop in mesh order.
+
+    On a device, the number of OpenMP threads of the host has no meaning.
+    """
+    inside = (item for item in statements(loop) if isinstance(item, DirectiveRegion))
+    on_device = context.on_device or any(item.runs_on_device for item in inside)
+    return loop.for_threads and not on_device
 
 
 def _loop(context: LoweringContext, loop: Loop) -> Do:

@@ -16,6 +16,7 @@ from psyclone_storage.analysis.bodies.places import place_of_access
 from psyclone_storage.analysis.bodies.verdict import Clauses, Verdict
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
 from psyclone_storage.base.hints import cure_of
+from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
@@ -26,13 +27,14 @@ from psyclone_storage.ir.facts import ASSUMPTIONS as ASSUMED_KINDS
 from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource, of_routine
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
-from psyclone_storage.ir.routine import ModuleContext, Routine, SourceFile
+from psyclone_storage.ir.routine import ModuleContext, Routine, SourceFile, UseStatement
 from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source, is_fixed_form
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 from psyclone_storage.languages.sources.include_lines import included_file, inclusions
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.languages.sources.module_names import defined_modules
 from psyclone_storage.pipeline.deterministic_scripts import script_record
 from psyclone_storage.pipeline.inputs import Inputs
 from psyclone_storage.pipeline.kernels import read_checked
@@ -161,7 +163,7 @@ class FileTransformer:
                 was requested is not complete.
         """
         file = self._read(path)
-        compared = tuple(self._compared(file))
+        remarks = (*self._compared(file), *self._ambiguous(file))
         file, context = self._linked(file)
         stripped = _without_directives(file, frozenset(self._request.stripped))
         known = facts_of_metadata(file, self._settings)
@@ -179,7 +181,7 @@ class FileTransformer:
         left_out = (replace(one, severity=Severity.WARNING) for one in bench.left_out)
         script = self._request.script
         used = (*self._inputs.used(path), *(() if script is None else (script,)))
-        return TransformedFile(text, used, loops, (*compared, *dict.fromkeys(left_out)), record)
+        return TransformedFile(text, used, loops, (*remarks, *dict.fromkeys(left_out)), record)
 
     def _linked(self, file: SourceFile) -> tuple[SourceFile, ModuleContext]:
         """Return a file with its names resolved, and the modules around it.
@@ -196,6 +198,30 @@ class FileTransformer:
         """Return the warnings about the tree of a file, if they were requested."""
         compare = self._request.compare
         return () if compare is None else compare(file)
+
+    def _ambiguous(self, file: SourceFile) -> Iterator[Diagnostic]:
+        """Yield a warning for each used module that files with different contents define (P061)."""
+        done = set(defined_modules(file.source.text))
+        for unit in file.every_unit():
+            for item in unit.specification:
+                if not isinstance(item, UseStatement) or item.use.module_key in done:
+                    continue
+                done.add(item.use.module_key)
+                paths = self._files_defining(item.use.module_key)
+                if len(paths) > 1:
+                    names = listed(map(str, paths), "and")
+                    message = f"The module '{item.use.module}' is in {names}; the first is read."
+                    yield Diagnostic("P061", message, item.place, severity=Severity.WARNING)
+
+    def _files_defining(self, module: str) -> list[Path]:
+        """Return the files with different contents that define a module."""
+        index, texts = self._inputs.index, dict[str, Path]()
+        paths = index.module_candidates(module)
+        for path in paths if len(paths) > 1 else ():
+            text = index.read(path).text
+            if module in defined_modules(text):
+                texts.setdefault(text, path)
+        return list(texts.values())
 
     def _run_recipe(self, bench: FileBench) -> ScriptRecord | None:
         """Run the recipe if there is one; return its record if its effects can be cached."""
@@ -323,7 +349,7 @@ def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> Loop
     is_provable = verdict.is_independent or condition is not None
     clauses = verdict.clauses if is_provable else Clauses()
     assumed = (one for one in of_routine(bench.facts, routine) if one.kind is FactKind.ONE_CALL)
-    listed = (
+    found = (
         ("if", () if condition is None else (spell(condition),)),
         ("private", clauses.private),
         ("firstprivate", clauses.firstprivate),
@@ -336,7 +362,7 @@ def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> Loop
         loop.variable.text,
         verdict.status.value,
         directive,
-        tuple((word, names) for word, names in listed if names),
+        tuple((word, names) for word, names in found if names),
         tuple(map(str, (*verdict.assumptions, *assumed))),
         tuple(_blocking(verdict)),
         tuple(_reasons(verdict)),

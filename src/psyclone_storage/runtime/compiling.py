@@ -44,7 +44,8 @@ from psyclone_storage.base.temporaries import new_folder, remove_leftovers, uniq
 from psyclone_storage.base.trusted import UntrustedError, check_folder, read_owned, write_owned
 
 OPTIONS_VARIABLE = "PSYCLONE_STORAGE_CFLAGS"
-_OPTIONS = ("-O3", "-march=native", "-fno-math-errno")
+_OPTIONS = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math")
+"""They change no values; the last one lets gcc vectorise loops with conditions."""
 _OF_HOST = ("native", "host")
 """Parts of options that let compilers use the instructions of the processor on which they run."""
 _NEEDED = ("-std=c99", "-ffp-contract=off", "-shared", "-fPIC", "-w")

@@ -13,7 +13,6 @@ from psyclone_storage.domains.gocean.builtins import reduction
 from psyclone_storage.domains.gocean.domain import GoceanDomain
 from psyclone_storage.domains.gocean.kernel_check import check_gocean_procedure
 from psyclone_storage.domains.gocean.metadata import interpret_gocean_metadata
-from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.domains.gocean.words import Tables, current_spelling
 from psyclone_storage.infrastructures.gocean import REAL, value_type
 from psyclone_storage.infrastructures.gocean_words import REDUCTIONS
@@ -29,10 +28,13 @@ from psyclone_storage.targets.dl_esm_inf_registry.table import gocean_registry
 from psyclone_storage.targets.dl_esm_inf_storage.table import gocean_storage
 from psyclone_storage.targets.fortran import FORTRAN
 from psyclone_storage.targets.gocean_settings import (
+    gocean_rules,
     grid_paths,
     parse_loop_bound,
     properties_of_grids,
+    with_grid_halo_checks,
 )
+from psyclone_storage.targets.halo_checks import refuse_halo_checks
 from psyclone_storage.targets.spec import (
     OTHERS_FIELDS,
     ApiParts,
@@ -84,14 +86,7 @@ def _tables(settings: Settings) -> Tables:
 
 
 def _domain(settings: Settings) -> Domain:
-    has_flags = settings.gocean.dirty_flags is not DirtyFlags.NONE
-    return GoceanDomain(GoceanRules(has_flags, _starts_exchanges(settings)))
-
-
-def _starts_exchanges(settings: Settings) -> bool:
-    """Return whether the settings require that exchanges start and finish separately."""
-    overlapped = settings.joint_exchanges is JointExchanges.OVERLAPPED
-    return overlapped or settings.gocean.split_exchanges
+    return GoceanDomain(gocean_rules(settings))
 
 
 def _choices(settings: Settings) -> ScheduleDefaults:  # noqa: ARG001 - every API has some
@@ -99,14 +94,16 @@ def _choices(settings: Settings) -> ScheduleDefaults:  # noqa: ARG001 - every AP
 
 
 def _infrastructure(settings: Settings) -> Infrastructure:
-    return gocean_infrastructure(grid_paths(settings))
+    return with_grid_halo_checks(gocean_infrastructure(grid_paths(settings)), settings)
 
 
 def _storages(settings: Settings) -> Infrastructure:
+    refuse_halo_checks(settings.gocean.run_time_checks, "the target 'storage'")
     return gocean_storage(grid_paths(settings), properties_of_grids(settings))
 
 
 def _registry(settings: Settings) -> Infrastructure:
+    refuse_halo_checks(settings.gocean.run_time_checks, "the target 'registry'")
     has_flags = settings.gocean.dirty_flags is DirtyFlags.REGISTRY
     return gocean_registry(grid_paths(settings), properties_of_grids(settings), has_flags=has_flags)
 

@@ -6,7 +6,11 @@ from psyclone_storage.config.settings import Settings
 from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean_python.native import grids_in_c
-from psyclone_storage.targets.gocean_settings import properties_of_grids, with_split_exchanges
+from psyclone_storage.targets.gocean_settings import (
+    properties_of_grids,
+    with_grid_halo_checks,
+    with_split_exchanges,
+)
 from psyclone_storage.targets.native.printer import emit_grids_c
 from psyclone_storage.targets.python import heads_of_invokes, python
 from psyclone_storage.targets.spec import Target
@@ -14,7 +18,9 @@ from psyclone_storage.targets.spec import Target
 
 def _grids(settings: Settings) -> Infrastructure:
     exact = settings.reproducible_reductions
-    return grids_in_c(properties_of_grids(settings), exact_sums=exact)
+    return with_grid_halo_checks(
+        grids_in_c(properties_of_grids(settings), exact_sums=exact), settings
+    )
 
 
 TARGET = Target(

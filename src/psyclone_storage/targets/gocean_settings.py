@@ -10,7 +10,8 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
-from psyclone_storage.config.settings import Settings
+from psyclone_storage.config.settings import DirtyFlags, JointExchanges, Settings
+from psyclone_storage.domains.gocean.rules import GoceanRules
 from psyclone_storage.domains.gocean.words import current_spelling
 from psyclone_storage.infrastructures.gocean import GridProperty
 from psyclone_storage.ir.expr import Expr, Member
@@ -18,6 +19,8 @@ from psyclone_storage.ir.kernel import FIELD_ON_GRID, FIRST_INTERNAL, LAST_INTER
 from psyclone_storage.ir.rewrite import substituted
 from psyclone_storage.languages.fortran.parse.reader import read_expression
 from psyclone_storage.languages.fortran.parse.tokens import UnreadableError
+from psyclone_storage.lowering.infrastructure import Infrastructure
+from psyclone_storage.targets.halo_checks import with_halo_checks
 
 _COMPONENT = regex(r"[a-z]\w*", re.IGNORECASE | re.ASCII)
 
@@ -79,6 +82,19 @@ def grid_paths(settings: Settings) -> dict[str, Expr]:
 def grid_ranks(settings: Settings) -> dict[str, int]:
     """Return the ranks of the properties of grids by name."""
     return {name: one.rank for name, one in properties_of_grids(settings).items()}
+
+
+def gocean_rules(settings: Settings) -> GoceanRules:
+    """Return the halo rules for the settings."""
+    has_flags = settings.gocean.dirty_flags is not DirtyFlags.NONE
+    overlapped = settings.joint_exchanges is JointExchanges.OVERLAPPED
+    return GoceanRules(has_flags, overlapped or settings.gocean.split_exchanges)
+
+
+def with_grid_halo_checks(plain: Infrastructure, settings: Settings) -> Infrastructure:
+    """Return an infrastructure with the checks of halos that the settings request."""
+    asked, every = settings.gocean.run_time_checks, settings.halo_check_interval
+    return with_halo_checks(plain, gocean_rules(settings), asked, every)
 
 
 def with_split_exchanges(settings: Settings) -> Settings:

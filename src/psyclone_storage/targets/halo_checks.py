@@ -16,6 +16,7 @@ from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
 from psyclone_storage.coherence.halos import ElisionReason, plan_halos
+from psyclone_storage.config.settings import RunTimeChecks
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.datum_parts import DatumPart
 from psyclone_storage.ir.devices import device_regions
@@ -36,12 +37,16 @@ from psyclone_storage.lowering.halo_depth import depth_value
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
 
 
-def with_halo_checks(infrastructure: Infrastructure, rules: Rules, every: int) -> Infrastructure:
-    """Return an infrastructure whose generated code checks halos.
+def with_halo_checks(
+    infrastructure: Infrastructure, rules: Rules, asked: RunTimeChecks, every: int
+) -> Infrastructure:
+    """Return an infrastructure whose generated code checks halos, if the setting requests it.
 
     In the first of `every` calls of an invoke, values are compared. Lowering raises `CompileError`
-    G010 if the infrastructure has no checks, or for loops on a device.
+    G010 for loops on a device.
     """
+    if asked is not RunTimeChecks.HALOS:
+        return infrastructure
     return replace(
         infrastructure,
         beside=partial(_around_statement, infrastructure, rules),
@@ -185,7 +190,7 @@ def _around_routine(
     """
     schedule = context.schedule
     if schedule.distributed and any(device_regions(schedule)):
-        raise CompileError(no_halo_checks("loops on a device"))
+        raise CompileError(_no_halo_checks("loops on a device"))
     if not schedule.distributed or not schedule.body:
         return plain.around(context, lines)
     facts = _facts(rules, context)
@@ -207,8 +212,13 @@ def _written(facts: _RoutineFacts, schedule: Schedule) -> Iterator[DatumPart]:
             yield from (effect.part for effect in facts.of(item) if effect.left is not None)
 
 
-def no_halo_checks(what: str) -> Diagnostic:
-    """Return the error that halos cannot be checked for `what`."""
+def refuse_halo_checks(asked: RunTimeChecks, what: str) -> None:
+    """Raise `CompileError` G010 if the setting requests checks of halos, for `what`."""
+    if asked is RunTimeChecks.HALOS:
+        raise CompileError(_no_halo_checks(what))
+
+
+def _no_halo_checks(what: str) -> Diagnostic:
     return Diagnostic(
         "G010",
         f"RUN_TIME_CHECKS = halos does not support {what}.",

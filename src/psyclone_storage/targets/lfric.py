@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
 from psyclone_storage.config.settings import JointExchanges, RunTimeChecks, Settings
 from psyclone_storage.domains.build import Domain
@@ -14,18 +13,18 @@ from psyclone_storage.domains.lfric.domain import LfricDomain
 from psyclone_storage.domains.lfric.kernel_check import check_lfric_procedure
 from psyclone_storage.domains.lfric.metadata import interpret_lfric_metadata
 from psyclone_storage.domains.lfric.passed import passed_to
-from psyclone_storage.domains.lfric.rules import LfricRules
 from psyclone_storage.domains.lfric.structures import STRUCTURES
 from psyclone_storage.infrastructures.lfric import Limits
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.parsed import ParsedKernel
 from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.targets.fortran import FORTRAN
-from psyclone_storage.targets.halo_checks import no_halo_checks, with_halo_checks
+from psyclone_storage.targets.halo_checks import refuse_halo_checks
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.checks import CheckLevel
 from psyclone_storage.targets.lfric_fortran.table import lfric_infrastructure
 from psyclone_storage.targets.lfric_registry.table import lfric_registry
+from psyclone_storage.targets.lfric_settings import lfric_rules, with_lfric_halo_checks
 from psyclone_storage.targets.lfric_storage.abi import SET_HALO_DIRTY
 from psyclone_storage.targets.lfric_storage.table import lfric_storage
 from psyclone_storage.targets.spec import (
@@ -47,12 +46,7 @@ def interpret_lfric(parsed: ParsedKernel, settings: Settings) -> Kernel:
 
 
 def _domain(settings: Settings) -> Domain:
-    return LfricDomain(_rules(settings))
-
-
-def _rules(settings: Settings) -> LfricRules:
-    lfric = settings.lfric
-    return LfricRules(settings.reproducible_reductions, lfric.exact_sums, lfric.exchange_strips)
+    return LfricDomain(lfric_rules(settings))
 
 
 def _choices(settings: Settings) -> ScheduleDefaults:
@@ -68,9 +62,7 @@ def _choices(settings: Settings) -> ScheduleDefaults:
 def _infrastructure(settings: Settings) -> Infrastructure:
     exact, padding = settings.lfric.exact_sums, settings.reprod_pad_size
     plain = lfric_infrastructure(_level(settings), exact_sums=exact, padding=padding)
-    if settings.lfric.run_time_checks is not RunTimeChecks.HALOS:
-        return plain
-    return with_halo_checks(plain, _rules(settings), settings.halo_check_interval)
+    return with_lfric_halo_checks(plain, settings)
 
 
 def _level(settings: Settings) -> CheckLevel:
@@ -80,8 +72,7 @@ def _level(settings: Settings) -> CheckLevel:
 
 
 def _level_with_storages(settings: Settings, target: str) -> CheckLevel:
-    if settings.lfric.run_time_checks is RunTimeChecks.HALOS:
-        raise CompileError(no_halo_checks(f"the target '{target}'"))
+    refuse_halo_checks(settings.lfric.run_time_checks, f"the target '{target}'")
     return _level(settings)
 
 

@@ -13,6 +13,7 @@ from psyclone_storage.ir.schedule import Loop, Over, Program, Schedule
 from psyclone_storage.ir.walk import statements
 from psyclone_storage.lowering.infrastructure import Infrastructure
 from psyclone_storage.targets.dialects import LFRIC_WORDS
+from psyclone_storage.targets.halo_checks import refuse_halo_checks
 from psyclone_storage.targets.lfric_meshes import meshes
 from psyclone_storage.targets.lfric_python.on_device import SHARED_LOOPS, on_device
 from psyclone_storage.targets.native.printer import emit_meshes_cuda
@@ -44,6 +45,7 @@ def _races(schedule: Schedule, rules: Rules, loop: Loop) -> Iterator[Diagnostic]
 
 
 def _meshes_on_device(settings: Settings) -> Infrastructure:
+    refuse_halo_checks(settings.lfric.run_time_checks, "the target 'cuda'")
     return on_device(meshes(settings))
 
 

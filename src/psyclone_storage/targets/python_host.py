@@ -21,6 +21,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, substituted
 from psyclone_storage.targets.gocean_python import abi
 from psyclone_storage.targets.numpy.expressions import Spelling, UnsupportedError, python_identifier
+from psyclone_storage.targets.python_halo_checks import HALO_CHECKS
 
 PROFILING = "psyclone_storage.runtime.profiling"
 _STEP = "    "
@@ -68,6 +69,8 @@ def emit_module(
     )
     if re.search(rf"(?<![\w.]){PYTHON_PROFILER}\.start\(", text):
         imports.append(f"from {PROFILING} import {PYTHON_PROFILER}")
+    if re.search(rf"(?<![\w.]){HALO_CHECKS}\.begin\(", text):
+        imports.append(f"from {module} import {HALO_CHECKS}")
     head += [*imports, ""] if imports else []
     return "\n\n\n".join(["\n".join([*head, opening]).rstrip(), *blocks]) + "\n"
 

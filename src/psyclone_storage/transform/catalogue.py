@@ -140,10 +140,10 @@ STEPS: Mapping[str, type[Step]] = {
 
 RECIPES: Mapping[str, str] = {
     "auto": (
-        "inline-point-call; fuse; colour{tiling=true}; inline-calling-kernel;"
-        " inline-summing-call{aliases=true}; overlap; tile-columns; openmp-do; openmp-parallel;"
-        " openmp-simd{for_sums=true}; unswitch; cache-invariants; outline{aliases=true};"
-        " version-one-level"
+        "inline-point-call; fuse; colour{tiling=true for_threads=true};"
+        " inline-calling-kernel; inline-summing-call{aliases=true}; overlap; tile-columns;"
+        " openmp-do; openmp-parallel; openmp-simd{for_sums=true}; unswitch; cache-invariants;"
+        " outline{aliases=true}; version-one-level"
     ),
     "openacc": (
         "colour; acc-routine; swap-loops{for_threads=true}; acc-loop{collapse=0}; acc-parallel;"

@@ -26,6 +26,12 @@ class ColourLoop(ReplacesLoop):
     iterates over the tiles of a colour and `cells(<loop>)` sequentially over the cells of a tile.
     Tiles of one colour share no dof.
 
+    With `for_threads`, the colours are for teams of several threads: a team of one thread visits
+    the cells in the order of the mesh, and computes the same bits as a loop without colours. Cells
+    of one colour are not adjacent, so colours cost one thread locality, as do tiles of one cell. A
+    routine tests the number of threads once. Only OpenMP counts: on devices all loops use colours,
+    as do Python programs.
+
     Rejected unless two cells may modify the same dof: kernels that write only discontinuous fields
     or operators would lose locality without any gain.
 
@@ -36,6 +42,7 @@ class ColourLoop(ReplacesLoop):
     name: ClassVar[str] = "colour"
 
     tiling: bool = False
+    for_threads: bool = False
 
     @classmethod
     def candidates(cls, item: Statement) -> Iterable[Loop]:
@@ -63,9 +70,10 @@ class ColourLoop(ReplacesLoop):
     def transform_loop(self, schedule: Schedule, rules: Rules, loop: Loop) -> Statement:
         """Return a loop over colours that contains the loop over cells."""
         if self.tiling:
-            return _in_tiles(loop)
+            return replace(_in_tiles(loop), for_threads=self.for_threads)
         cells = replace(loop, uid=f"cells({loop.uid})", over=Over.CELLS_OF_COLOUR)
-        return Loop(loop.uid, Over.COLOURS, loop.extent, loop.bounds_from, (cells,))
+        coloured = Loop(loop.uid, Over.COLOURS, loop.extent, loop.bounds_from, (cells,))
+        return replace(coloured, for_threads=self.for_threads)
 
 
 def _in_tiles(loop: Loop) -> Loop:

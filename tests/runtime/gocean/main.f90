@@ -10,6 +10,7 @@
 program main
 
   use gocean_mod, only: gocean_finalise, gocean_initialise
+  use halo_check_mod, only: halo_check_stops, halo_errors
   use halo_statistics_mod, only: get_halo_statistics, halo_statistics_type
   use mutation_mod, only: mutate, was_mutated
   use parallel_mod, only: get_rank
@@ -45,13 +46,15 @@ contains
   !> Do all runs of the file.
   subroutine run_all()
     character(64) :: algorithm, change
-    integer :: end_of_file, number, seed, unit
+    integer :: before, end_of_file, number, seed, unit
 
     open (newunit=unit, file=runs, action='read', status='old')
+    halo_check_stops = form == ''
     do
       read (unit, *, iostat=end_of_file) number, change, algorithm
       if (end_of_file /= 0) exit
       call mutate(number, change)
+      before = halo_errors
       if (form /= '') call report_digests(form == 'flags')
       call run_algorithm(trim(algorithm))
       if (form == 'flags') then
@@ -60,7 +63,9 @@ contains
           call run_algorithm(trim(algorithm))
         end do
       end if
-      if (form /= '') call report_mutation(number, change, algorithm, was_mutated())
+      if (form /= '') then
+        call report_mutation(number, change, algorithm, was_mutated(), halo_errors - before)
+      end if
     end do
     close (unit)
   end subroutine run_all

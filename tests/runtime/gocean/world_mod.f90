@@ -240,15 +240,19 @@ contains
 
   !> Write the number that the answers with a mutation have made, over all ranks, and whether the
   !> mutation came to anything.
-  subroutine report_mutation(number, change, algorithm, was_mutated)
+  subroutine report_mutation(number, change, algorithm, was_mutated, errors)
     integer, intent(in) :: number
     character(*), intent(in) :: change
     character(*), intent(in) :: algorithm
     logical, intent(in) :: was_mutated
+    integer, intent(in) :: errors
+    real(go_wp) :: all_errors
 
+    all_errors = real(errors, go_wp)
+    call global_sum(all_errors)
     call global_sum(digest)
-    write (answers, '(a, 1x, i0, 2(1x, a), 1x, l1, 1x, f0.0)') trim(prefix), number, &
-        trim(change), trim(algorithm), was_mutated, digest
+    write (answers, '(a, 1x, i0, 2(1x, a), 1x, l1, 1x, f0.0, 1x, i0)') trim(prefix), number, &
+        trim(change), trim(algorithm), was_mutated, digest, nint(all_errors)
   end subroutine report_mutation
 
 end module world_mod

@@ -84,3 +84,7 @@ def test_tiles_of_colours_ask_for_a_mesh_with_tiles() -> None:
     text = explain_tiles(work.schedule)
     assert text.startswith("small: tiles of colours in 'loop2', 'loop3'\n")
     assert "On a mesh that was made without tiles\n  each is a cell" in text
+    assert "On one thread that is slower than no colours." in text
+    work = bench(cells("u inc w0"))
+    work.apply(ColourLoop("loop1", tiling=True, for_threads=True))
+    assert "One thread visits all cells in the order of the mesh" in explain_tiles(work.schedule)

@@ -168,6 +168,13 @@ def test_overrides_win() -> None:
     assert not settings.distributed_memory
 
 
+def test_an_override_of_a_key_in_several_sections_sets_each() -> None:
+    settings = read("[lfric]\nRUN_TIME_CHECKS = warn\n", "RUN_TIME_CHECKS=halos")
+    assert settings.lfric.run_time_checks is RunTimeChecks.HALOS
+    assert settings.gocean.run_time_checks is RunTimeChecks.HALOS
+    assert places(problems("", "RUN_TIME_CHECKS=loud")) == [("C004", "loud")]
+
+
 @pytest.mark.parametrize(
     ("text", "code", "place"),
     [

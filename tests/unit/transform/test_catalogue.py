@@ -69,7 +69,7 @@ def test_without_a_place_a_step_goes_everywhere_and_refusals_are_told() -> None:
     made = [item.uid for item in statements(work.schedule) if isinstance(item, DirectiveRegion)]
     assert made == [f"omp-parallel-do({loop})" for loop in ("cells(loop1)", "loop2", "loop3")]
     assert list(explain_refusals(tuple(refusals))) == [
-        "colour{loop=loop3 tiling=false}: refused",
+        "colour{loop=loop3 tiling=false for_threads=false}: refused",
         "  T006: Colours do not help 'loop3': no two cells change a dof that they share.",
     ]
 

@@ -6,6 +6,7 @@ import pytest
 
 from psyclone_storage.ir.kernel import Iteration
 from psyclone_storage.ir.schedule import KernelCall, Loop, Over
+from psyclone_storage.ir.view import statement_text
 from psyclone_storage.ir.walk import outer_loops
 from psyclone_storage.transform.colour import ColourLoop
 from psyclone_storage.transform.openmp import ParallelDo
@@ -72,3 +73,13 @@ def test_what_is_no_loop_is_refused() -> None:
     work = bench(cells("u inc w0"), cells("v write w3", "u read w0"))
     assert refused(work, ColourLoop("loop7")) == ["T003"]
     assert refused(work, ColourLoop("call1")) == ["T004"]
+
+
+@pytest.mark.parametrize("tiling", [False, True])
+def test_colours_for_threads_are_a_property_of_the_outermost_loop(tiling: bool) -> None:
+    work = bench(cells("u inc w0"))
+    work.apply(ColourLoop("loop1", tiling, for_threads=True))
+    (outer,) = outer_loops(work.schedule)
+    assert outer.for_threads
+    assert not work["cells(loop1)"].for_threads  # type: ignore[union-attr]
+    assert "in mesh order on one thread" in statement_text(outer)

@@ -29,7 +29,7 @@ contains
   subroutine multiply_code(cell, nlayers, y, x, ncell_3d, matrix, ndf, undf, map)
     integer(i_def), intent(in) :: cell, nlayers, ncell_3d, ndf, undf, map(ndf)
     real(r_def), intent(inout) :: y(undf)
-    real(r_def), intent(in) :: x(undf), matrix(ncell_3d, ndf, ndf)
+    real(r_def), intent(in) :: x(undf), {matrix}
     integer(i_def) :: column, first, i, j, k, row
     real(r_def) :: t
     first = (cell - 1) * nlayers + 1
@@ -57,7 +57,12 @@ end subroutine multiplied
 """
 X, Y, M = "x(map(column) + k)", "y(map(row) + k)", "matrix(first + k, row, column)"
 NEST = {"outer": "column", "inner": "row", "rows": "ndf", "last": "nlayers - 1", "target": Y}
-USUAL = NEST | {"before": "", "after": "", "value": f"{Y} + {M} * {X}"}
+USUAL = NEST | {
+    "matrix": "matrix(ncell_3d, ndf, ndf)",
+    "before": "",
+    "after": "",
+    "value": f"{Y} + {M} * {X}",
+}
 STEPS = "inline-call; outline; version-one-level"
 
 

@@ -17,6 +17,7 @@ from psyclone_storage.runtime.gocean.compiled import (
 from psyclone_storage.runtime.gocean.device import DeviceLibrary
 from psyclone_storage.runtime.gocean.field import Field, exchange
 from psyclone_storage.runtime.gocean.grid import Grid
+from psyclone_storage.runtime.gocean.halo_levels import halo_checks
 from psyclone_storage.runtime.gocean.held import held, points
 from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.runtime.gocean.reductions import (
@@ -37,6 +38,7 @@ __all__ = [
     "check_within",
     "exchange",
     "greater",
+    "halo_checks",
     "held",
     "layer_or_zeros",
     "lesser",

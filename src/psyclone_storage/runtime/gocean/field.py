@@ -287,17 +287,20 @@ class Field:
             )
         self.set_clean(depth)
 
-    def is_dirty(self, depth: int = 1) -> bool:
-        """Return whether the halo, up to `depth` points away, may differ from owners' values."""
+    @property
+    def clean_halo_depth(self) -> int:
+        """Number of levels of the halo that are equal to the owners' values."""
         if self.waiting is not None:
             self.waiting.complete()
-        return depth > self._clean
+        return self._clean
+
+    def is_dirty(self, depth: int = 1) -> bool:
+        """Return whether the halo, up to `depth` points away, may differ from owners' values."""
+        return depth > self.clean_halo_depth
 
     def is_moved(self, depth: int) -> bool:
         """Return whether the halo is dirty and an exchange would change a value of this rank."""
-        if self.waiting is not None:
-            self.waiting.complete()
-        if depth <= self._clean:
+        if not self.is_dirty(depth):
             return False
         return not self.grid.plan(depth).is_empty or bool(self.grid.reflections(self.points, depth))
 

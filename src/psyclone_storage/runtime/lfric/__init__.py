@@ -29,6 +29,7 @@ from psyclone_storage.runtime.lfric.field import (
     exchange,
     start_exchange,
 )
+from psyclone_storage.runtime.lfric.halo_levels import halo_checks
 from psyclone_storage.runtime.lfric.held import held
 from psyclone_storage.runtime.lfric.kinds import dtype_of
 from psyclone_storage.runtime.lfric.meant import check_vector
@@ -72,6 +73,7 @@ __all__ = [
     "exchange",
     "greater",
     "greatest",
+    "halo_checks",
     "held",
     "kept_whole",
     "least",

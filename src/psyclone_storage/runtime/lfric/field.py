@@ -142,6 +142,11 @@ class DofField:
             raise RuntimeError(f"{self._subject()} has no exchange under way.")
         self.under_way.finish()
 
+    @property
+    def clean_halo_depth(self) -> int:
+        """Number of levels of the halo that are equal to the owners' values."""
+        return self._clean
+
     def is_dirty(self, depth: int = 1) -> bool:
         """Return whether the halo at a depth may differ from the owners' values.
 

@@ -1,4 +1,4 @@
-"""Conditional constructs of a file in PSyclone's form: nested if blocks.
+"""Conditional and other constructs of a file, in PSyclone's form if it has a class for them.
 
 An `if` with several branches, or a `select case`, becomes a chain of if blocks: each block is the
 only statement in the `else` of the previous one. A `where` becomes loops around if blocks. A
@@ -16,6 +16,7 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.operators import Operator
+from psyclone_storage.ir.rewrite import blocks_of, names_of_line, with_each_block
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.scripting.errors import GenerationError, refusal
 from psyclone_storage.scripting.psyir.data import DataNode, node_of
@@ -367,3 +368,48 @@ def _where(line: un.Where) -> Statement | None:
 @statement_of.register
 def _(line: un.If) -> Statement:
     return IfBlock.of_line(line)
+
+
+# ---------------------------------------------------------------------------- other constructs
+
+
+class OtherConstruct(Statement):
+    """A construct for which PSyclone has no class; its blocks are nodes."""
+
+    fixed: ClassVar[str] = "A block of this construct cannot be removed."
+
+    def _shown(self) -> Iterable[LiveNode]:
+        assert self.source is not None
+        return [Schedule.of_block(block, self.known_nodes) for block in blocks_of(self.source)]
+
+    def blocks(self) -> Sequence[LiveNode]:
+        """Return the blocks of the construct."""
+        return self.children
+
+    def _made(self) -> un.Line:
+        assert self.source is not None
+        blocks = iter(self.children)
+        return with_each_block(self.source, lambda _: next(blocks).block())
+
+    def sync(self, line: un.Line, known: Known | None) -> None:
+        """Update the nodes to show `line`, into which a step has transformed this construct."""
+        if self.is_unseen(line):
+            return
+        for child, block in zip(self.children, blocks_of(line), strict=True):
+            child.sync(block, known)
+        self.source = self.cached_line = line
+
+    def get_symbol_names(self) -> list[str]:
+        """Return the names used in the first statement of the construct."""
+        assert self.source is not None
+        return sorted(names_of_line(self.source))
+
+
+@statement_of.register(un.DoConcurrent)
+@statement_of.register(un.Forall)
+@statement_of.register(un.Associate)
+@statement_of.register(un.Critical)
+@statement_of.register(un.ScopedBlock)
+@statement_of.register(un.Conditional)
+def _(line: un.Line) -> Statement:
+    return OtherConstruct.of_line(line)

@@ -10,12 +10,7 @@ from typing import Any, ClassVar, Self
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.rewrite import (
-    blocks_of,
-    names_of_line,
-    place_of_line,
-    with_each_block,
-)
+from psyclone_storage.ir.rewrite import names_of_line, place_of_line
 from psyclone_storage.languages.fortran.print.edit_script import node_extent
 from psyclone_storage.languages.fortran.print.printer import emit_lines
 from psyclone_storage.scripting.errors import GenerationError
@@ -33,12 +28,13 @@ class Statement(LiveNode):
     """A statement or a construct.
 
     The lines in `lead` precede it, and those in `trail` are comments on its last line; both move
-    with it.
+    with it. The comments before a detached statement stay in the file until it is attached again.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.lead: Lines = ()
+        self._left: tuple[Statement | Schedule, Lines] | None = None
         self.trail: Lines = ()
         self.source: un.Line | None = None
         self.cached_line: un.Line | None = None
@@ -106,6 +102,33 @@ class Statement(LiveNode):
         if self._children is None:
             self.source = self.cached_line = line
         return self._children is None
+
+    def detach(self) -> Self:
+        """Remove this statement from its block, and return it; its comments stay in the block."""
+        parent, at = self.parent, 0 if self.parent is None else self.position
+        super().detach()
+        empty = [one for one in self.blocks() if isinstance(one, Schedule) and not one.children]
+        ends = (line for one in empty for line in one.tail)
+        remarks = tuple(one for one in (*self.lead, *ends) if not isinstance(one, un.DirectiveLine))
+        if isinstance(parent, Schedule) and any(isinstance(one, un.Comment) for one in remarks):
+            self.lead = _divided(self.lead, remarks)[1]
+            for block in empty:
+                block.take_remarks(remarks)
+            self._left = (parent.leave(remarks, at), remarks)
+        return self
+
+    def set_parent(self, parent: LiveNode | None) -> None:
+        """Set the parent, and take the comments that stayed when the statement was detached."""
+        super().set_parent(parent)
+        if parent is not None and self._left is not None:
+            (holder, remarks), self._left = self._left, None
+            self.lead = (*holder.take_remarks(remarks), *self.lead)
+
+    def take_remarks(self, remarks: Lines) -> Lines:
+        """Remove those of `remarks` that precede the statement, and return them."""
+        found, self.lead = _divided(self.lead, remarks)
+        self._announce()
+        return found
 
     @property
     def preceding_comment(self) -> str:
@@ -216,7 +239,7 @@ def statement_of(line: un.Line) -> Statement | None:  # noqa: ARG001
 
 
 class Schedule(LiveNode):
-    """A block of statements."""
+    """A block of statements; the lines in `tail` follow the last one."""
 
     never_in_expressions: ClassVar[bool] = True
 
@@ -226,7 +249,7 @@ class Schedule(LiveNode):
         super().__init__()
         self._block: Lines | None = ()
         self._source_block: Lines = ()
-        self._tail: Lines = ()
+        self.tail: Lines = ()
         self.known_nodes: Known = _NOTHING
         self._own_table: SymbolTable | None = None
         for child in children:
@@ -242,7 +265,7 @@ class Schedule(LiveNode):
         return new
 
     def _shown(self) -> Iterable[LiveNode]:
-        nodes, self._tail = _grouped(self._source_block, self.known_nodes)
+        nodes, self.tail = _grouped(self._source_block, self.known_nodes)
         self.known_nodes = _NOTHING
         return nodes
 
@@ -258,7 +281,7 @@ class Schedule(LiveNode):
         """Return the statements."""
         if self._block is None:
             lines = [line for child in self.children for line in child.lines()]
-            self._block = (*lines, *self._tail)
+            self._block = (*lines, *self.tail)
         return self._block
 
     def sync(self, block: Lines, known: Known | None) -> None:
@@ -274,7 +297,7 @@ class Schedule(LiveNode):
                 self._children.reset(self.followed(block, deque(self._children)))
             self._block = self._source_block = block
             return
-        nodes, self._tail = _grouped(block, known)
+        nodes, self.tail = _grouped(block, known)
         self._block = self._source_block = block
         for node in nodes:
             if node.parent is not None:
@@ -284,6 +307,21 @@ class Schedule(LiveNode):
             if node.known_nodes is known:
                 node.walk(Schedule)  # Connects nodes that the script knows with new parents.
 
+    def leave(self, remarks: Lines, at: int) -> Statement | Schedule:
+        """Put comments before the statement at an index, or at the end; return their holder."""
+        if at < len(self.children):
+            follower: Statement = self.children[at]
+            follower.lead = (*remarks, *follower.lead)
+            return follower
+        self.tail = (*remarks, *self.tail)
+        return self
+
+    def take_remarks(self, remarks: Lines) -> Lines:
+        """Remove those of `remarks` that follow the last statement, and return them."""
+        found, self.tail = _divided(self.tail, remarks)
+        self.touch()
+        return found
+
     def followed(self, block: Lines, old: deque[Statement]) -> list[Statement]:
         """Return the nodes of a block whose statements the nodes `old` represent, in order."""
         nodes: list[Statement] = []
@@ -292,12 +330,8 @@ class Schedule(LiveNode):
         while at < len(block):
             line = block[at]
             if isinstance(line, Remark) and not (old and old[0].cached_line == line):
-                if (
-                    isinstance(line, un.Comment)
-                    and nodes
-                    and not lead
-                    and _is_behind(line, nodes[-1])
-                ):
+                is_next = bool(nodes) and not lead
+                if is_next and isinstance(line, un.Comment) and _is_behind(line, nodes[-1]):
                     nodes[-1].trail = (*nodes[-1].trail, line)
                 else:
                     lead.append(line)
@@ -311,7 +345,7 @@ class Schedule(LiveNode):
             node.lead, node.trail, lead = tuple(lead), (), []
             nodes.append(node)
             at += node.length
-        self._tail = tuple(lead)
+        self.tail = tuple(lead)
         return nodes
 
     @property
@@ -342,6 +376,12 @@ class Schedule(LiveNode):
     def debug_string(self) -> str:
         """Return the statements as Fortran text."""
         return "".join(f"{text}\n" for text in emit_lines(self.block(), 0))
+
+
+def _divided(lines: Lines, chosen: Lines) -> tuple[Lines, Lines]:
+    """Return the lines that are among `chosen`, compared by identity, and the others."""
+    found = tuple(line for line in lines if any(line is one for one in chosen))
+    return found, tuple(line for line in lines if not any(line is one for one in found))
 
 
 def _shows_region(node: Statement, line: un.DirectiveBlock) -> bool:
@@ -546,38 +586,6 @@ class CodeBlock(Statement):
         return "".join(f"{text}\n" for text in emit_lines(self._all, 0))
 
 
-class OtherConstruct(Statement):
-    """A construct for which PSyclone has no class; its blocks are nodes."""
-
-    fixed: ClassVar[str] = "A block of this construct cannot be removed."
-
-    def _shown(self) -> Iterable[LiveNode]:
-        assert self.source is not None
-        return [Schedule.of_block(block, self.known_nodes) for block in blocks_of(self.source)]
-
-    def blocks(self) -> Sequence[LiveNode]:
-        """Return the blocks of the construct."""
-        return self.children
-
-    def _made(self) -> un.Line:
-        assert self.source is not None
-        blocks = iter(self.children)
-        return with_each_block(self.source, lambda _: next(blocks).block())
-
-    def sync(self, line: un.Line, known: Known | None) -> None:
-        """Update the nodes to show `line`, into which a step has transformed this construct."""
-        if self.is_unseen(line):
-            return
-        for child, block in zip(self.children, blocks_of(line), strict=True):
-            child.sync(block, known)
-        self.source = self.cached_line = line
-
-    def get_symbol_names(self) -> list[str]:
-        """Return the names used in the first statement of the construct."""
-        assert self.source is not None
-        return sorted(names_of_line(self.source))
-
-
 @statement_of.register(un.Assign)
 @statement_of.register(un.PointerAssign)
 def _(line: un.Line) -> Statement:
@@ -587,13 +595,3 @@ def _(line: un.Line) -> Statement:
 @statement_of.register
 def _(line: un.Return) -> Statement:
     return Return.of_line(line)
-
-
-@statement_of.register(un.DoConcurrent)
-@statement_of.register(un.Forall)
-@statement_of.register(un.Associate)
-@statement_of.register(un.Critical)
-@statement_of.register(un.ScopedBlock)
-@statement_of.register(un.Conditional)
-def _(line: un.Line) -> Statement:
-    return OtherConstruct.of_line(line)

@@ -66,6 +66,8 @@ RESERVED = frozenset(
         READ_FROM_DEVICE,
         WRITE_TO_DEVICE,
         WORKING_PRECISION,
+        "halo_check_type",
+        "halo_check_mod",
         "size",
         "min",
     }

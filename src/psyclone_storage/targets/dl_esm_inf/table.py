@@ -14,7 +14,7 @@ from psyclone_storage.ir.schedule import Datum, HaloExchange, Phase, Statement
 from psyclone_storage.ir.transfer import EnterData, Update
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Comment, Declare, Line
-from psyclone_storage.ir.walk import statements
+from psyclone_storage.ir.walk import sets_flags, statements
 from psyclone_storage.lowering.cached_values import cached_array
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.targets.dl_esm_inf import abi
@@ -27,6 +27,11 @@ from psyclone_storage.targets.dl_esm_inf.device import (
     transfer_procedures,
 )
 from psyclone_storage.targets.dl_esm_inf.paths import Paths
+from psyclone_storage.targets.fortran_halo_checks import (
+    HaloCheck,
+    checks_ended,
+    halo_check_call,
+)
 
 
 def gocean_infrastructure(paths: Mapping[str, ex.Expr]) -> Infrastructure:
@@ -54,6 +59,10 @@ def gocean_infrastructure(paths: Mapping[str, ex.Expr]) -> Infrastructure:
             ops.MarkDirty: _marked_dirty,
             ops.EnterDevice: partial(enter_fields, known),
             ops.CopyTo: partial(copy_field, known),
+            ops.BeginHaloChecks: _checks_begun,
+            ops.EndHaloChecks: checks_ended,
+            ops.CheckHalo: _halo_checked,
+            ops.NoteWrite: _noted,
         },
         partial(field_and_grid_items, known),
         helpers=transfer_procedures,
@@ -156,3 +165,26 @@ def exchange_fields(context: LoweringContext, asked: ops.ExchangeTogether) -> tu
 
 def _marked_dirty(_context: LoweringContext, asked: ops.MarkDirty) -> tuple[Line, ...]:
     return (Call(ex.Member(ex.Name(asked.datum.name), abi.SET_DIRTY)),)
+
+
+def _checks_begun(context: LoweringContext, asked: ops.BeginHaloChecks) -> tuple[Line, ...]:
+    begin = halo_check_call(context, HaloCheck.BEGIN, context.schedule.name, ex.whole(asked.every))
+    return (begin,)
+
+
+def _halo_checked(context: LoweringContext, asked: ops.CheckHalo) -> tuple[Line, ...]:
+    """Return the check of a halo before it is read, or at the end of an invoke with flags."""
+    field, name, depth = ex.Name(asked.datum.name), ex.spell(asked.datum.actual), asked.depth
+    if not sets_flags(context.schedule):
+        values: tuple[ex.Expr, ex.Expr] = (depth, ex.logical(False))
+    elif ex.integer_value(depth) == 0:
+        dirty = _is_dirty(context, ops.IsDirty(asked.datum, None, ex.whole(1)))
+        values = (ex.intrinsic("merge", ex.whole(0), ex.whole(1), dirty), ex.logical(False))
+    else:
+        values = (depth, _is_dirty(context, ops.IsDirty(asked.datum, None, depth)))
+    return (halo_check_call(context, HaloCheck.NEEDS, field, name, asked.reader, *values),)
+
+
+def _noted(context: LoweringContext, asked: ops.NoteWrite) -> tuple[Line, ...]:
+    field = ex.Name(asked.datum.name)
+    return (halo_check_call(context, HaloCheck.WROTE, field, asked.writer),)

@@ -33,5 +33,7 @@ VALUE, EXACT = "value", "exact"
 NUMPY = "np"
 INTEGER = ScalarType(Intrinsic.INTEGER)
 REAL = ScalarType(Intrinsic.REAL)
-RESERVED = frozenset({*FROM_MODULE, NUMPY, "slice", "range", "min", "max", "at", "profiler"})
+RESERVED = frozenset(
+    {*FROM_MODULE, NUMPY, "slice", "range", "min", "max", "at", "profiler", "halo_checks"}
+)
 """Names that no variable of a generated module may have."""

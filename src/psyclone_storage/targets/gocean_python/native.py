@@ -20,6 +20,7 @@ from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.transfer import Held, Side
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, HoldData, Line
+from psyclone_storage.ir.walk import sets_flags
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
 from psyclone_storage.targets.gocean_python import abi
@@ -31,7 +32,6 @@ from psyclone_storage.targets.gocean_python.table import (
     held_fields,
     layers_of,
     property_of,
-    sets_flags,
 )
 
 _ENDS = {ops.LoopStart: "first", ops.LoopEnd: "last"}

@@ -25,7 +25,6 @@ from psyclone_storage.ir.schedule import (
     HaloExchange,
     KernelCall,
     Loop,
-    MarkHalo,
     Phase,
     Schedule,
 )
@@ -33,7 +32,7 @@ from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.transfer import Held
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, DeviceItem, HoldData, Line
-from psyclone_storage.ir.walk import kernel_calls, sequential_statements
+from psyclone_storage.ir.walk import kernel_calls, sequential_statements, sets_flags
 from psyclone_storage.lowering.emit_storage import why_held
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.lowering.profile import profiled_in_python
@@ -41,11 +40,13 @@ from psyclone_storage.lowering.routine_builder import SetupSection
 from psyclone_storage.lowering.split_bounds import peeled_end
 from psyclone_storage.targets.gocean_python import abi
 from psyclone_storage.targets.gocean_python.argument_contracts import field_contracts
+from psyclone_storage.targets.python_halo_checks import halo_checks_in_python
 
 _PREFIX = "go_grid_"
 PROPERTY = "property of the grid"
 """The first part of the key that a property has in a workspace; its name follows."""
 _DIMENSIONS = {Axis.EAST: 0, Axis.NORTH: 1}
+_CHECKS = halo_checks_in_python(lambda datum, _: ex.Name(datum.name))
 _REGIONS = {INTERNAL: abi.INTERNAL, ALL: abi.WHOLE}
 
 
@@ -84,6 +85,8 @@ def grids_in_python(ranks: Mapping[str, int], *, exact_sums: bool) -> Infrastruc
             ops.ReducePoints: _reduced_on_rank,
             ops.Reduce: lambda context, asked: _reduced_over_ranks(context, asked.datum, asked.op),
             ops.EndExactSum: _rounded,
+            **_CHECKS,
+            ops.NoteWrite: _noted,
         },
         _no_items,
         exact_sums=exact_sums,
@@ -162,14 +165,6 @@ def held_fields(context: LoweringContext) -> tuple[Held, ...]:
         )
         for datum in context.schedule.data
         if datum.name in acquired
-    )
-
-
-def sets_flags(schedule: Schedule) -> bool:
-    """Return whether the statements of a schedule test or set the flags of halos."""
-    return any(
-        isinstance(item, MarkHalo) or (isinstance(item, HaloExchange) and item.guarded)
-        for item in sequential_statements(schedule)
     )
 
 
@@ -308,6 +303,12 @@ def _exchanged(_context: LoweringContext, asked: ops.Exchange) -> tuple[Line, ..
         case Phase.FINISH:
             return (_called(asked.datum, abi.FIELD_FINISH),)
     return (_called(asked.datum, abi.FIELD_EXCHANGE, asked.depth),)
+
+
+def _noted(context: LoweringContext, asked: ops.NoteWrite) -> tuple[Line, ...]:
+    """Return the note of a write; without marks in the schedule, the halo is marked dirty."""
+    marked = () if sets_flags(context.schedule) else (_called(asked.datum, abi.SET_DIRTY),)
+    return (*_CHECKS[ops.NoteWrite](context, asked), *marked)
 
 
 def _called(datum: Datum, method: str, *args: ex.Expr) -> Call:

@@ -49,8 +49,6 @@ EXCHANGE_FIELDS = "exchange_fields"
 EXACT_SUM = DerivedType("exact_sum_type", "exact_sum_mod")
 """Sums reals of the kind `EXACT_KIND` without rounding; an extension of our own infrastructure."""
 
-HALO_CHECK = DerivedType("halo_check_type", "halo_check_mod")
-"""Checks halos at run time; in `external/halo_check`, to be compiled with LFRic."""
 
 FETCH_MODULE, FETCH_SENT = "lfric_fetch_mod", "fetch_sent"
 """In `external/storage/lfric`, compiled with LFRic: what brings from a device what an exchange of
@@ -207,15 +205,6 @@ class JointExchange(StrEnum):
     FINISH = "finish"
 
 
-class HaloCheck(StrEnum):
-    """Type-bound procedures of the run-time check of halos."""
-
-    BEGIN = "begin"
-    NEEDS = "needs"
-    WROTE = "wrote"
-    END = "finish"
-
-
 class ExactSumProcedure(StrEnum):
     """Type-bound procedures of exact sums."""
 
@@ -275,7 +264,7 @@ RESERVED = keys_of(
           for item in (*OBJECT_TYPES.values(), *QUADRATURE_TYPES.values())
           for name in (item.name, item.proxy, item.module)),
         *(kind.reduced_by.name for kind in KINDS.values() if kind.reduced_by),
-        *(item.name for item in (EXACT_SUM, JOINT_EXCHANGE, HALO_CHECK)),
+        *(item.name for item in (EXACT_SUM, JOINT_EXCHANGE)), "halo_check_type",
         EXCHANGE_FIELDS,
     )
 )  # fmt: skip

@@ -26,6 +26,7 @@ from psyclone_storage.targets.lfric_fortran.mesh import (
     ColourEnds,
     colour_ends,
     colour_map,
+    in_one_colour,
     mesh_of,
     ncolours,
     tiling_map,
@@ -65,14 +66,17 @@ def loop_end(context: LoweringContext, asked: LoopEnd) -> ex.Expr:
     if loop.over not in _ENDS:
         what = loop.over.value
         raise InternalError(f"'{loop.uid}' counts {what}, which LFRic does not have.")
-    match loop.extent.reach:
-        case Reach.ALL | Reach.OWNED:
-            return ex.Element(colour_ends(context, space, _ENDS[loop.over], False), asked.within)
-        case Reach.HALO:
-            depth = depth_value(context, loop.extent.depth)
-            ends = colour_ends(context, space, _ENDS[loop.over], True)
-            return ex.Element(ends, (*asked.within, depth))
-    raise InternalError(f"Coloured cells have no extent '{loop.extent.reach.value}'.")
+    if loop.extent.reach not in (Reach.ALL, Reach.OWNED, Reach.HALO):
+        raise InternalError(f"Coloured cells have no extent '{loop.extent.reach.value}'.")
+    in_halo = loop.extent.reach is Reach.HALO
+    depth = (depth_value(context, loop.extent.depth),) if in_halo else ()
+    ends = colour_ends(context, space, _ENDS[loop.over], in_halo)
+    if context.for_threads:
+        first = (ex.whole(1),) * len(asked.within)
+        counts_cells = loop.over is not Over.TILES_OF_COLOUR
+        last = _last_cell(context, loop.extent, space) if counts_cells else ex.whole(1)
+        in_one_colour(context, ends, (*first, *depth), last)
+    return ex.Element(ends, (*asked.within, *depth))
 
 
 def cell_at(context: LoweringContext, asked: ColourMap) -> ex.Expr:

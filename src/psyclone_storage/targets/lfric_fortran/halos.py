@@ -10,15 +10,14 @@ from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.devices import moved_parts
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.schedule import Phase
-from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Call, Comment, Declare, Line
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import (
     SetupSection,
 )
+from psyclone_storage.targets.fortran_halo_checks import HaloCheck, halo_check_call
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.field_values import data_type, proxy
-from psyclone_storage.targets.lfric_fortran.logs import character_text
 from psyclone_storage.targets.lfric_fortran.type_bound_names import bound
 
 _PHASES = {
@@ -107,40 +106,24 @@ def given_numbers(context: LoweringContext, asked: ops.FillDofs) -> tuple[Line, 
 
 def checks_begun(context: LoweringContext, asked: ops.BeginHaloChecks) -> tuple[Line, ...]:
     """Return the call that begins the halo checks of an invoke."""
-    name = character_text(context.schedule.name)
-    values = (name, ex.whole(asked.every), _truth(asked.keeps_annexed))
-    return (Call(ex.Member(_checks(context), abi.HaloCheck.BEGIN), values),)
-
-
-def checks_ended(context: LoweringContext, _asked: ops.EndHaloChecks) -> tuple[Line, ...]:
-    """Return the call that ends the halo checks of an invoke."""
-    return (Call(ex.Member(_checks(context), abi.HaloCheck.END)),)
+    values = (context.schedule.name, ex.whole(asked.every), ex.logical(asked.keeps_annexed))
+    return (halo_check_call(context, HaloCheck.BEGIN, *values),)
 
 
 def halo_checked(context: LoweringContext, asked: ops.CheckHalo) -> tuple[Line, ...]:
     """Return the call that checks the halo of a field."""
     owner = proxy(context, asked.datum, asked.component)
     component = f"({asked.component})" if asked.component else ""
-    words = (character_text(ex.spell(asked.datum.actual) + component), character_text(asked.reader))
-    values = (owner, *words, asked.depth, _truth(asked.annexed))
-    return (Call(ex.Member(_checks(context), abi.HaloCheck.NEEDS), values),)
+    words = (ex.spell(asked.datum.actual) + component, asked.reader)
+    values = (owner, *words, asked.depth, ex.logical(asked.annexed))
+    return (halo_check_call(context, HaloCheck.NEEDS, *values),)
 
 
 def noted(context: LoweringContext, asked: ops.NoteWrite) -> tuple[Line, ...]:
     """Return the call that notes a write and spoils the dirty halo."""
     owner = proxy(context, asked.datum, asked.component)
-    states = (ex.whole(_ANNEXED[asked.annexed]), _truth(asked.trusted))
-    values = (owner, character_text(asked.writer), asked.clean, *states)
-    return (Call(ex.Member(_checks(context), abi.HaloCheck.WROTE), values),)
-
-
-def _truth(value: bool) -> ex.Expr:
-    return ex.Literal(".true." if value else ".false.", Intrinsic.LOGICAL)
-
-
-def _checks(context: LoweringContext) -> ex.Expr:
-    wished = Declare("halo_check", abi.HALO_CHECK, ("save",))
-    return context.work.variable(SetupSection.COUNTERS, "halo check", wished)
+    states = (ex.whole(_ANNEXED[asked.annexed]), ex.logical(asked.trusted))
+    return (halo_check_call(context, HaloCheck.WROTE, owner, asked.writer, asked.clean, *states),)
 
 
 def reduced_over_ranks(context: LoweringContext, asked: ops.Reduce) -> tuple[Line, ...]:

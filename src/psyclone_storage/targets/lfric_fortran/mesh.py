@@ -5,14 +5,28 @@ They are requested lazily, so that an invoke of built-ins uses no mesh.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from enum import Enum
 
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.infrastructures.lfric import ADJACENT_FACE, INTEGER, REAL
+from psyclone_storage.infrastructures.lfric import ADJACENT_FACE, INTEGER, LOGICAL, REAL
+from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.expr import Keyword, Member, Name
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.runtime_ops import MeshPair, SpaceRef
-from psyclone_storage.ir.unit import Allocate, Call, Declare
+from psyclone_storage.ir.unit import (
+    Allocate,
+    Assign,
+    Branch,
+    Call,
+    Comment,
+    Declare,
+    Do,
+    If,
+    PointerAssign,
+    ScopedBlock,
+)
+from psyclone_storage.lowering.halo_depth import of_index_kind
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection, colons
 from psyclone_storage.targets.lfric_fortran import abi
@@ -47,26 +61,56 @@ def mesh_number(context: LoweringContext, space: SpaceRef, wish: str, procedure:
 
 def ncolours(context: LoweringContext, space: SpaceRef, *, of_tiles: bool = False) -> Name:
     """Return the number of colours of the cells, or of the tiles."""
-    mesh = mesh_of(context, space)
+    mesh, serial = mesh_of(context, space), context.for_threads
     wish = "ntilecolours" if of_tiles else "ncolours"
     value = bound(mesh, abi.Mesh.NTILE_COLOURS if of_tiles else abi.Mesh.NCOLOURS)
-    return setup_number(context, SetupSection.COLOURS, (wish, mesh), wish, value)
+    if serial:
+        one = of_index_kind(context, ex.whole(1))
+        value = ex.intrinsic("merge", one, value, _one_thread(context))
+    return setup_number(context, SetupSection.COLOURS, (wish, mesh, serial), wish, value)
 
 
 def colour_map(context: LoweringContext, space: SpaceRef) -> Name:
     """Return the pointer to the cells of each colour, with shape (colour, position)."""
-    mesh = mesh_of(context, space)
-    known = view("colour_map", INTEGER, 2)
-    target = bound(mesh, abi.Mesh.COLOUR_MAP)
-    return context.work.pointer(SetupSection.COLOURS, ("colour map", mesh), known, target)
+    return _cell_map(context, space, "colour_map", abi.Mesh.COLOUR_MAP, 2)
 
 
 def tiling_map(context: LoweringContext, space: SpaceRef) -> Name:
     """Return the pointer to the cells of each tile, with shape (colour, tile, position)."""
-    mesh = mesh_of(context, space)
-    known = view("tiling_map", INTEGER, 3)
-    target = bound(mesh, abi.Mesh.TILING_MAP)
-    return context.work.pointer(SetupSection.COLOURS, ("tiling map", mesh), known, target)
+    return _cell_map(context, space, "tiling_map", abi.Mesh.TILING_MAP, 3)
+
+
+def _cell_map(
+    context: LoweringContext, space: SpaceRef, wish: str, procedure: abi.Mesh, rank: int
+) -> Name:
+    """Return the pointer to the cells of colours; in a loop for threads, one thread has one colour.
+
+    Its cells are numbered as the mesh numbers them.
+    """
+    work, mesh, serial = context.work, mesh_of(context, space), context.for_threads
+    known, target = view(wish, INTEGER, rank), bound(mesh, procedure)
+    cells = work.pointer(SetupSection.COLOURS, (procedure, mesh, serial), known, target)
+    if not serial or not work.first(("in mesh order", procedure, mesh)):
+        return cells
+    in_order, number = _in_mesh_order(context, space, (procedure, mesh), rank)
+    lines = (number, PointerAssign(cells, in_order))
+    work.add(SetupSection.COLOURS, If((Branch(_one_thread(context), lines),)))
+    return cells
+
+
+def _in_mesh_order(
+    context: LoweringContext, space: SpaceRef, key: Hashable, rank: int
+) -> tuple[Name, Do]:
+    """Return an array for cells in mesh order, and its loop; it is empty for several threads."""
+    work, cell, ones = context.work, context.counter("cell"), (ex.whole(1),) * (rank - 1)
+    one_thread = _one_thread(context)
+    declared = Declare("cells_in_order", INTEGER, ("allocatable", "target"), colons(rank))
+    array = work.variable(SetupSection.COLOURS, ("cells in order", key), declared)
+    count = mesh_number(context, space, "ncells", abi.Mesh.NCELLS_2D)
+    most = ex.intrinsic("merge", count, of_index_kind(context, ex.whole(0)), one_thread)
+    work.add(SetupSection.COLOURS, Allocate((ex.Extents(array, (*ones, most)),)))
+    work.releases(array)
+    return array, Do(cell, ex.whole(1), count, (Assign(ex.Element(array, (*ones, cell)), cell),))
 
 
 _Ends = tuple[abi.Mesh, str, int]
@@ -100,14 +144,39 @@ class ColourEnds(Enum):
 
 def colour_ends(context: LoweringContext, space: SpaceRef, ends: ColourEnds, in_halo: bool) -> Name:
     """Return the array with the last cells or tiles of colours."""
-    work, mesh = context.work, mesh_of(context, space)
+    work, mesh, serial = context.work, mesh_of(context, space), context.for_threads
     procedure, wish, rank = ends.array(in_halo)
     known = Declare(wish, INTEGER, ("allocatable",), colons(rank))
-    array = work.variable(SetupSection.COLOURS, (procedure, mesh), known)
-    if work.first(("filled", procedure, mesh)):
+    array = work.variable(SetupSection.COLOURS, (procedure, mesh, serial), known)
+    if work.first(("filled", procedure, mesh, serial)):
         work.add(SetupSection.COLOURS, Allocate((array, Keyword("source", bound(mesh, procedure)))))
         work.releases(array)
     return array
+
+
+def in_one_colour(
+    context: LoweringContext, ends: Name, position: tuple[ex.Expr, ...], last: ex.Expr
+) -> None:
+    """Set the end of the only colour, or of its only tile, to `last` for one thread."""
+    if context.work.first(("in one colour", ends, position)):
+        line = Assign(ex.Element(ends, position), last)
+        line_if = If((Branch(_one_thread(context), (line,)),))
+        context.work.add(SetupSection.COLOURS, line_if)
+
+
+def _one_thread(context: LoweringContext) -> Name:
+    """Return the variable that is true if parallel regions have one thread.
+
+    Conditional compilation by OpenMP sets it, so that programs are also compiled without OpenMP.
+    """
+    work = context.work
+    name = work.variable(SetupSection.COLOURS, "one thread", Declare("one_thread", LOGICAL))
+    if work.first("one thread is set"):
+        uses = Comment("$ use omp_lib, only: omp_get_max_threads", as_written=True)
+        test = Comment(f"$ {name.text} = omp_get_max_threads() == 1", as_written=True)
+        lines = (Assign(name, ex.logical(True)), ScopedBlock((), (uses,), (test,)))
+        work.add(SetupSection.COLOURS, *lines)
+    return name
 
 
 # ---------------------------------------------------------------------------- two meshes

@@ -11,6 +11,7 @@ from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.lowering.infrastructure import PADDING, Infrastructure, LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
+from psyclone_storage.targets.fortran_halo_checks import checks_ended
 from psyclone_storage.targets.lfric_fortran import (
     abi,
     basis,
@@ -108,7 +109,7 @@ _ACTIONS: Mapping[type[ops.RuntimeAction], Callable[[LoweringContext, Any], tupl
     ops.MarkClean: halos.marked_clean,
     ops.FillDofs: halos.given_numbers,
     ops.BeginHaloChecks: halos.checks_begun,
-    ops.EndHaloChecks: halos.checks_ended,
+    ops.EndHaloChecks: checks_ended,
     ops.CheckHalo: halos.halo_checked,
     ops.NoteWrite: halos.noted,
     ops.Reduce: halos.reduced_over_ranks,

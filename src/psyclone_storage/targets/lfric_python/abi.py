@@ -110,6 +110,6 @@ REDUCTIONS: Mapping[ReductionOp, str] = {
 RESERVED = frozenset(
     {EXCHANGE, START, EXACT_SUM, LIBRARY, DEVICE_LIBRARY, ROUTINE, HELD, SCALAR, *NUMPY_WORDS,
      SCALAR_ARRAY, "run", "given", "data", "reals", "counts", "tables", "ctypes", "len", "float",
-     "profiler"}
+     "profiler", "halo_checks"}
 )  # fmt: skip
 """Names that no variable of a generated module may have."""

@@ -47,6 +47,7 @@ from psyclone_storage.targets.lfric_python.runtime_values import (
     runtime_number,
     table,
 )
+from psyclone_storage.targets.python_halo_checks import halo_checks_in_python
 
 
 def meshes_in_c(*, exact_sums: bool = False, run_time_checks: bool = False) -> Infrastructure:
@@ -317,4 +318,5 @@ _ACTIONS: Mapping[type[ops.RuntimeAction], Callable[[LoweringContext, Any], tupl
     ops.EndExactSum: sums.end_runtime_sum,
     ops.EnterDevice: _nothing,
     ops.CopyTo: _nothing,
+    **halo_checks_in_python(component_of),
 }

@@ -139,7 +139,10 @@ def _with_constants(code: Routine, values: Mapping[str, int]) -> Routine:
         return (constant, replace(item, name=renamed[item.key]))
 
     declarations = (new for item in code.declarations for new in declared(item))
+    pairs = tuple((key, key_of(name)) for key, name in renamed.items())
+    use = replace(code.kernel_use, constants=code.kernel_use.constants + pairs)
     return replace(
         code.with_specification(declarations=declarations),
         dummies=tuple(renamed.get(key_of(name), name) for name in code.dummies),
+        kernel_use=use,
     )

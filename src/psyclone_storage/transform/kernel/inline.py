@@ -236,6 +236,8 @@ def _about_dummies(code: Routine, call: KernelCall) -> Iterator[str]:
         key_of(name): ex.Name(dummy.name)
         for name, dummy in zip(code.dummies, call.dummies, strict=True)
     }
+    constants = (one for one in code.kernel_use.constants if one[1] in theirs)
+    theirs |= {constant: theirs[key] for constant, key in constants}
     for name, dummy in zip(code.dummies, call.dummies, strict=True):
         declared = code.declared(name)
         if declared is None:

@@ -246,7 +246,10 @@ def _searched(code: Routine, dummies: tuple[Dummy, ...], order: _Order) -> _Sear
 
 
 def _by_key(code: Routine, dummies: tuple[Dummy, ...]) -> dict[str, Dummy]:
-    return dict(zip(code.dummy_keys, dummies, strict=False))
+    """Return the dummies by key; a constant for a dummy counts as the dummy."""
+    found = dict(zip(code.dummy_keys, dummies, strict=False))
+    constants = (one for one in code.kernel_use.constants if one[1] in found)
+    return found | {constant: found[key] for constant, key in constants}
 
 
 @dataclass(frozen=True, slots=True)

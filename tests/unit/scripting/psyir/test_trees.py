@@ -199,18 +199,20 @@ def test_a_detached_statement_takes_its_comments_along() -> None:
     routine = routine_of("! first\na(1) = 1 ! one\na(2) = 2\n")
     statement = routine.children[0].detach()
     assert statement.parent is None
-    assert body_of(routine) == "a(2) = 2\n"
+    assert body_of(routine) == "! first\na(2) = 2\n"
     routine.addchild(statement)
     assert body_of(routine) == "a(2) = 2\n! first\na(1) = 1 ! one\n"
 
 
 def test_a_loop_is_dissolved_while_its_statements_stay_as_written() -> None:
-    routine = routine_of("do j = 1, n\n   a(j) = 1   ! one\n   b(j) = 2\nend do\n")
+    text = "do j = 1, n\n   a(j) = 1   ! one\n   b(j) = 2\n   ! end\nend do\n"
+    routine = routine_of(f"! before\n{text}")
     loop = routine.children[0]
     for statement in reversed(loop.loop_body.children):
         loop.parent.addchild(statement.detach(), loop.position + 1)
     loop.detach()
-    assert body_of(routine) == "   a(j) = 1   ! one\n   b(j) = 2\n"
+    found = sorted(map(str.strip, body_of(routine).splitlines()))
+    assert found == ["! before", "! end", "a(j) = 1   ! one", "b(j) = 2"]
 
 
 def test_statements_and_expressions_can_be_made() -> None:
@@ -444,3 +446,39 @@ def test_random_edits_are_printed_so_that_they_are_read_again(seed: int) -> None
         again = read_file(SourceText("again.f90", printed(tree)))
         for one, other in zip(frozen.every_unit(), again.every_unit(), strict=True):
             assert _bare(one.body) == _bare(other.body)
+
+
+COMMENTED = """subroutine work(a, n)
+  integer, intent(in) :: n
+  real, intent(inout) :: a(n)
+  integer :: i
+  ! about the first loop
+  do i = 1, n
+    a(i) = 1
+  end do
+  ! about the second loop
+  do i = 1, n ! counts
+    a(i) = 2
+  end do
+  ! at the end
+end subroutine work
+"""
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_comments_before_a_detached_loop_stay(number: int) -> None:
+    """They move with a statement that is attached elsewhere."""
+    tree = tree_of(COMMENTED)
+    loop = tree.walk(Loop)[number]
+    parent = loop.parent
+    loop.detach()
+    text = printed(tree)
+    assert [text.count(f"! {words}") for words in ("about the first", "about the second")] == [1, 1]
+    assert text.index("about the second") < text.index("at the end")
+    assert text.count("do i") == 1
+    parent.addchild(loop, index=0)
+    again = printed(tree)
+    words = ("about the first", "about the second", "at the end")
+    assert [again.count(one) for one in words] == [1, 1, 1]
+    first = words[number]
+    assert again.index(first) < again.index(f"a(i) = {number + 1}") < again.index(words[1 - number])

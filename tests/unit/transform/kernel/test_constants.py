@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from psyclone_storage.config.load import default_settings
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import cells
 from unit.transform.benches import refused
 from unit.transform.kernel.kernel_benches import bench, printed
+from unit.transform.test_one_level import built
 
 INTEGER = ScalarType(Intrinsic.INTEGER, "i_def")
 SPACES = ("w0", "w1", "w2", "w2broken", "w2trace", "w2h", "w2v", "w3", "wtheta", "any_space_1")
@@ -117,3 +123,31 @@ def test_a_name_that_is_taken_is_not_given_again() -> None:
     text = TEXT.replace("end subroutine", "nlayers_dummy = 1\nend subroutine", 1)
     lines = printed(work_on(text), SetKernelConstants("call1", number_of_layers=3))
     assert lines[0].startswith("subroutine work_code(nlayers_dummy_1, ")
+
+
+@pytest.mark.parametrize("constant", ["element_order=0", "number_of_layers=40"])
+def test_constants_do_not_prevent_inlining(tmp_path: Path, constant: str) -> None:
+    text, said = built(tmp_path, f"kernel-constants{{{constant}}}; inline-call")
+    assert "call multiply" not in text, said
+    value = {"element_order=0": "ndf = 1", "number_of_layers=40": "nlayers = 40"}[constant]
+    assert f"parameter :: {value}" in text
+
+
+def test_constants_do_not_prevent_sums_in_registers() -> None:
+    kernels = Path(__file__).parents[4] / "benchmarks" / "fortran" / "lfric"
+    request = CompileRequest(
+        "lfric", False, (kernels / "kernels",), steps="kernel-constants{element_order=0}; auto"
+    )
+    build = make_compiler(default_settings(), request).compile_algorithm(
+        kernels / "bench_alg_mod.x90"
+    )
+    assert not re.search("call (blur|multiply)", build.psy_text)
+    assert "do column = 1, ndf - 5, 6" in build.psy_text
+    assert "x_stencil_sizes(cell) == 9_i_def" in build.psy_text
+
+
+def test_other_extents_still_prevent_it(tmp_path: Path) -> None:
+    steps = "kernel-constants{element_order=0}; inline-call"
+    text, said = built(tmp_path, steps, matrix="matrix(ncell_3d, 2, ndf)")
+    assert "call multiply_0_code(" in text
+    assert "another shape than what is passed" in said

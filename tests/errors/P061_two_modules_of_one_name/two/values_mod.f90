@@ -1,0 +1,4 @@
+module values_mod
+  implicit none
+  integer, parameter :: rows = 2
+end module values_mod
