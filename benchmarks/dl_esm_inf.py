@@ -103,10 +103,10 @@ def main() -> int:
     return 1 if differing else 0
 
 
-def command(folder: Path, *words: object) -> str:
+def command(folder: Path, *words: object, flags: tuple[str, ...] = FLAGS) -> str:
     """Run a command in a folder, and return what it prints; stop where it fails."""
     paths = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
-    around = {**os.environ, "PYTHONPATH": paths, "F90": "mpif90", "F90FLAGS": " ".join(FLAGS),
+    around = {**os.environ, "PYTHONPATH": paths, "F90": "mpif90", "F90FLAGS": " ".join(flags),
               "AR": "ar", "ARFLAGS": "cr"}  # fmt: skip
     done = subprocess.run(list(map(str, words)), env=around, cwd=folder, capture_output=True,
                           text=True, check=False)  # fmt: skip
@@ -115,10 +115,16 @@ def command(folder: Path, *words: object) -> str:
     return done.stdout
 
 
-def build_library(sources: Path, folder: Path) -> None:
+def library_for(sources: Path, flags: tuple[str, ...], folder: Path) -> tuple[list[str], list[str]]:
+    """Compile dl_esm_inf; return options to find its modules, and what programs are linked with."""
+    build_library(sources.resolve(), folder, flags)
+    return [f"-I{folder}"], [str(folder / "lib_dm_fd.a")]
+
+
+def build_library(sources: Path, folder: Path, flags: tuple[str, ...] = FLAGS) -> None:
     """Compile dl_esm_inf, by its own makefile, for many ranks."""
     folder.mkdir()
-    command(folder, "make", "-s", "-f", sources / "Makefile", "MPI=yes")
+    command(folder, "make", "-s", "-f", sources / "Makefile", "MPI=yes", flags=flags)
     # Kernels have variables of this kind, and fields have no flags. Not all sources are offered: a
     # module of the model has the name of one of them.
     (folder / "kinds").mkdir()

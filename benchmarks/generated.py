@@ -1,39 +1,35 @@
 """How fast generated code is: this tool's and PSyclone's, in one run.
 
-    python benchmarks/generated.py                 one thread, and two
-    python benchmarks/generated.py --cells 32      a mesh that fits into caches
-    python benchmarks/generated.py --sizes 2 4 8   one thread, and how cost grows with the work
-    python benchmarks/generated.py --ranks 1 2 4   distributed, one thread on each rank
-    python benchmarks/generated.py --nemolite2d P  NEMOLite2D alone, from PSycloneBench
+    python benchmarks/generated.py                   one thread, and two
+    python benchmarks/generated.py --cells 32        a mesh that fits into caches
+    python benchmarks/generated.py --sizes 2 4 8     one thread, and how cost grows with the work
+    python benchmarks/generated.py --ranks 1 2 4     distributed, one thread on each rank
+    python benchmarks/generated.py --nemolite2d P    NEMOLite2D alone, from PSycloneBench
+    python benchmarks/generated.py --lfric-core CORE                    LFRic with lfric_core itself
+    python benchmarks/generated.py --nemolite2d P --dl-esm-inf LIBRARY  and with dl_esm_inf itself
 
 The algorithms and kernels are the same, so are the infrastructure, the compiler and its options.
 LFRic: a matrix-vector product on W2, two stencils on W3, five built-ins on W2. GOcean: a step of
-the shallow-water example. All programs must print the same numbers, to 12 digits. What it prints
-is a table for each API and number of threads, in Markdown.
+the shallow-water example. All programs must print the same numbers, to 12 digits. CORE is a
+checkout of lfric_core, LIBRARY `finite_difference/src` of one of dl_esm_inf: nothing of them is
+changed, all is built in a temporary folder, and one table is printed for both numbers of threads.
 
 Other programs on a machine disturb what a clock shows. So the programs run in turn, many times,
-and the least time of a call counts; on one thread it is time of the processor, which is not
-counted while others have it. `spread` is by how much the least time of the middle one of all runs
-is larger: differences below it say nothing. `instructions` is how many one thread executes for
-each cell and layer, or for each point, as valgrind counts them on a small mesh, if it is installed;
-compiled for processors without AVX-512, which valgrind does not know. No noise is in that.
+and the least time of a call counts; on one thread it is processor time. `spread` is by how much the
+least time of the middle one of all runs is larger. `instructions` is how many one thread executes
+for each cell and layer, or point, as valgrind counts them on a small mesh, without AVX-512.
 
 `of triad` compares with what memory allows: the bytes that a case has to move at least, each number
 once, by the speed of a triad `z = x + a y` on as many bytes as the case works on, in the same runs.
 `speed` is the best time of PSyclone, with any of its scripts, by the time of the row.
 
 With `--ranks` all layers exchange halos, by MPI, and the time of the slowest rank counts, by the
-clock. More ranks than a machine has processors take turns on them.
+clock. P is `benchmarks/nemo/nemolite2d` of a checkout of https://github.com/stfc/PSycloneBench.
+`hand-written` is what a person makes of a case for one thread who knows its mesh; for NEMOLite2D
+it is the step in `manual_versions/psykal_serial` there.
 
-P is `benchmarks/nemo/nemolite2d` of a checkout of https://github.com/stfc/PSycloneBench: kernels
-and the algorithm are taken from there, and nothing of them is kept. `hand-written` is there the
-step in its `manual_versions/psykal_serial`, which has kernels in the places of their calls.
-
-`hand-written` is the bar: what a person makes of a case for one thread who knows its mesh.
-
-PSyclone must be installed beside this tool. Its scripts do all that its transformations offer for
-a case. Its fused loops are not run on threads: PSyclone 3.3.1 makes a field that such a loop first
-writes private to each thread, so that its values are lost.
+PSyclone must be installed. Its fused loops are not run on threads: PSyclone 3.3.1 makes a field
+that such a loop first writes private to each thread, so that its values are lost.
 """
 
 from __future__ import annotations
@@ -50,11 +46,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TypeVar
 
-from lfric_core import library_for
-from nemolite2d import CONSTANTS, HERE, step_of
+import dl_esm_inf
+import lfric_core
+from nemolite2d import CONSTANTS, HERE, step_by_hand, step_of
 from nemolite2d import KERNELS as OF_NEMOLITE2D
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,6 +60,7 @@ FORTRAN = Path(__file__).resolve().parent / "fortran"
 EXTERNAL = ROOT / "external"
 FLAGS = ("-O3", "-march=native", "-fopenmp", "-ffree-line-length-none")
 COUNTED_FLAGS = ("-O3", "-march=x86-64-v3", "-fopenmp", "-ffree-line-length-none")
+BAY = HERE / "bay_mod.f90"
 ROUNDS = 9
 DIGITS = 12
 SMALL_MESH, SMALL_GRID = 16, 200
@@ -78,6 +77,7 @@ KERNELS = (
 )
 """What a user may do to the kernels of LFRic's cases."""
 
+WITH_CONSTANTS = "kernel-constants{element_order=0}; auto"
 COPIED = "inline-point-kernel; fuse; openmp-do; openmp-parallel"
 
 
@@ -156,9 +156,13 @@ class Timing:
         """Return the least time of a call."""
         return min(self.milliseconds[case])
 
+    def middle(self, case: str) -> float:
+        """Return the median of all runs, each with its least time of a call."""
+        return statistics.median(self.milliseconds[case])
+
     def spread(self, case: str) -> float:
         """Return by how much the middle run took longer than the fastest, as a share of it."""
-        return statistics.median(self.milliseconds[case]) / self.least(case) - 1
+        return self.middle(case) / self.least(case) - 1
 
 
 Timings = Mapping[Variant, Timing]
@@ -171,14 +175,16 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=40, help="layers of LFRic's mesh")
     parser.add_argument("--points", type=int, default=1000, help="points of GOcean's grid each way")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of each program")
-    words = "one thread, and then with so many times the work"
-    parser.add_argument("--sizes", type=int, nargs="+", default=[], help=words)
-    words = "distributed to so many ranks, one thread on each"
-    parser.add_argument("--ranks", type=int, nargs="+", default=[], help=words)
-    words = "NEMOLite2D alone, whose folder in PSycloneBench this is"
-    parser.add_argument("--nemolite2d", type=Path, metavar="PATH", help=words)
-    words = "LFRic alone, with the infrastructure of this checkout of lfric_core"
-    parser.add_argument("--lfric-core", type=Path, metavar="CORE", help=words)
+    sizes = "one thread, and then with so many times the work"
+    parser.add_argument("--sizes", type=int, nargs="+", default=[], help=sizes)
+    ranks = "distributed to so many ranks, one thread on each"
+    parser.add_argument("--ranks", type=int, nargs="+", default=[], help=ranks)
+    for option, words in {
+        "--nemolite2d": "NEMOLite2D alone, whose folder in PSycloneBench this is",
+        "--lfric-core": "LFRic alone, with this checkout of lfric_core",
+        "--dl-esm-inf": "GOcean alone, with dl_esm_inf itself, whose folder of sources this is",
+    }.items():
+        parser.add_argument(option, type=Path, metavar="PATH", help=words)
     given = parser.parse_args()
     if shutil.which("psyclone") is None:
         sys.exit("PSyclone is not installed: 'pip install psyclone'.")
@@ -188,6 +194,9 @@ def main() -> None:
             apis = [nemolite2d(given.nemolite2d, given.points, Path(scratch) / "sources")]
         if given.lfric_core:
             apis = [with_lfric_core(apis[0], given.lfric_core)]
+        if given.dl_esm_inf:
+            build = partial(dl_esm_inf.library_for, given.dl_esm_inf)
+            apis = [replace(apis[-1], library=build)]
         for api in apis:
             if given.ranks:
                 measure_ranks(api, Path(scratch) / api.name, given.rounds, given.ranks)
@@ -221,12 +230,13 @@ def lfric(cells: int, layers: int) -> Api:
             Variant("ours"),
             Variant("ours, `auto`", steps="auto"),
             Variant("ours, kernels changed", steps=KERNELS),
+            Variant("ours, constants, `auto`", steps=WITH_CONSTANTS),
             Variant("PSyclone", ours=False),
             Variant("PSyclone, fused", script="psyclone_fused.py", ours=False),
             Variant("PSyclone, fused, kernels changed", script="psyclone_best.py", ours=False),
             Variant("hand-written", ours=False, by_hand="by_hand.f90"),
             Variant("ours, `auto`", 2, steps="auto"),
-            Variant("ours, kernels changed, `auto`", 2, steps=f"{KERNELS}; auto"),
+            Variant("ours, constants, `auto`", 2, steps=WITH_CONSTANTS),
             Variant("PSyclone, OpenMP", 2, script="psyclone_openmp.py", ours=False),
             Variant("PSyclone, kernels changed, tiles", 2, script="psyclone_tiles.py", ours=False),
         ),
@@ -237,7 +247,7 @@ def lfric(cells: int, layers: int) -> Api:
 def with_lfric_core(api: Api, core: Path) -> Api:
     """Return what is measured of LFRic, with the infrastructure of a checkout of lfric_core."""
     also = (api.algorithm, api.algorithm.parent / "by_hand.f90", *api.kernels.glob("*.f90"))
-    build = partial(library_for, core, api.program, also)
+    build = partial(lfric_core.library_for, core, api.program, also)
     return replace(api, around=(), library=build)
 
 
@@ -282,7 +292,7 @@ def nemolite2d(path: Path, points: int, scratch: Path) -> Api:
     """
     scratch.mkdir()
     (scratch / "step.x90").write_text(step_of(path), encoding="utf-8")
-    (scratch / "by_hand.f90").write_text(nemolite2d_by_hand(path), encoding="utf-8")
+    (scratch / "by_hand.f90").write_text(step_by_hand(path), encoding="utf-8")
     for script in (FORTRAN / "gocean").glob("psyclone_*.py"):
         shutil.copy(script, scratch)
     return replace(
@@ -291,27 +301,8 @@ def nemolite2d(path: Path, points: int, scratch: Path) -> Api:
         kernels=path / OF_NEMOLITE2D,
         program=HERE / "bench.f90",
         cases=(Case("NEMOLite2D", "invoke_0", (8 * (8 + 11 + 10) + 4) * points * points),),
-        before=(
-            HERE / "dl_timer.f90",
-            HERE / "model_mod.f90",
-            path / CONSTANTS,
-            HERE / "bay_mod.f90",
-        ),
+        before=(*[HERE / f"{one}.f90" for one in ("dl_timer", "model_mod")], path / CONSTANTS, BAY),
     )
-
-
-def nemolite2d_by_hand(path: Path) -> str:
-    """Return the step of NEMOLite2D that a person has written, and what calls it as `step`.
-
-    What it takes for the size of the grid is here where the points of the grid end that are
-    computed.
-    """
-    file = path / "manual_versions" / "psykal_serial" / "time_step_mod.f90"
-    text = file.read_text(encoding="utf-8")
-    for end, size in (("xstop", "nx"), ("ystop", "ny")):
-        text = text.replace(f"ssha%grid%subdomain%global%{size}", f"ssha%internal%{end}")
-    around = HERE / "by_hand.f90"
-    return text + around.read_text(encoding="utf-8")
 
 
 # ---------------------------------------------------------------------------- building
@@ -328,6 +319,9 @@ def measure(api: Api, scratch: Path, rounds: int, sizes: list[int]) -> None:
         for times in sizes:
             grown[times] = run_all(programs, larger(api.arguments, times), rounds, times=times)
         print("\n".join(growth(api, grown)), flush=True)
+        return
+    if api.library:
+        print("\n".join(summary(api, timings)), flush=True)
         return
     if shutil.which("valgrind") and os.uname().machine == "x86_64":
         count_all(api, scratch, timings)
@@ -526,6 +520,33 @@ def table(api: Api, threads: int, timings: Timings, ranks: int = 0) -> Iterator[
     yield "|---|---|--:|--:|--:|--:|--:|"
     for case in api.cases:
         yield from rows(case, timings, max(1, ranks))
+
+
+COLUMNS: Mapping[str, Callable[[Variant], object]] = {
+    "default": lambda one: one.ours and not one.steps,
+    "`auto`": lambda one: one.ours and one.steps == "auto",
+    "best recipe": lambda one: one.ours and one.steps,
+    "PSyclone's best": lambda one: one.is_peer,
+    "hand-written": lambda one: one.by_hand,
+}
+"""The columns of the summary: the fastest of these variants."""
+
+
+def summary(api: Api, timings: Timings) -> Iterator[str]:
+    """Yield the lines of one table, with medians of the runs; share and spread are `auto`'s."""
+    yield f"\n{api.name} with its own infrastructure, {' x '.join(api.arguments[:-1])}, ms\n"
+    yield f"| case | threads | {' | '.join(COLUMNS)} | of triad | spread |"
+    yield f"|---|--:|{'--:|' * len(COLUMNS)}--:|--:|"
+    for case, threads in product(api.cases, sorted({one.threads for one in timings})):
+        chosen = {item: one for item, one in timings.items() if item.threads == threads}
+        words = []
+        for fits in COLUMNS.values():
+            found = [one.middle(case.name) for item, one in chosen.items() if fits(item)]
+            words.append(f"{min(found):.3g}" if found else "")
+        auto = next(one for item, one in chosen.items() if item.steps == "auto")
+        words.append(f"{at_best(case, chosen) / auto.least(case.name):.0%}")
+        words.append(f"{auto.spread(case.name):.0%}")
+        yield f"| {case.name} | {threads} | {' | '.join(words)} |"
 
 
 def growth(api: Api, grown: Mapping[int, Timings]) -> Iterator[str]:

@@ -130,6 +130,20 @@ def step_of(path: Path) -> str:
     return OTHER.sub("", found[0]) + "\n"
 
 
+def step_by_hand(path: Path) -> str:
+    """Return the step of NEMOLite2D that a person has written, and what calls it as `step`.
+
+    What it takes for the size of the grid is here where the points of the grid end that are
+    computed.
+    """
+    file = path / "manual_versions" / "psykal_serial" / "time_step_mod.f90"
+    text = file.read_text(encoding="utf-8")
+    for end, size in (("xstop", "nx"), ("ystop", "ny")):
+        text = text.replace(f"ssha%grid%subdomain%global%{size}", f"ssha%internal%{end}")
+    around = HERE / "by_hand.f90"
+    return text + around.read_text(encoding="utf-8")
+
+
 def command(*words: object, **more: str) -> str:
     """Run a command, and return what it prints; stop where it fails."""
     paths = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))

@@ -1,15 +1,17 @@
 """Draw the pictures of the documentation, as SVG, from data.
 
 `halo.svg` is computed from a mesh of squares on two ranks; `tendencies.svg` is one
-invoke of the demo, as described by `--schedule-json`.
+invoke of the demo, as described by `--schedule-json`; `speeds.svg` shows the first table of the
+page on performance.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from html import escape
-from itertools import product
+from itertools import product, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from psyclone_storage.config.load import default_settings
 from psyclone_storage.pipeline.compile import CompileRequest, make_compiler
 from psyclone_storage.tools.reports import schedule_objects
 
+PERFORMANCE = Path(__file__).resolve().parent / "design" / "performance.md"
 DEMO = Path(__file__).resolve().parents[1] / "examples" / "lfric" / "demo"
 
 INK, FAINT, PAPER = "#1f2933", "#9aa5b1", "#ffffff"
@@ -30,7 +33,11 @@ Box = tuple[float, float, float, float]
 
 def pictures() -> dict[str, str]:
     """Return the text of every picture by the name of its file."""
-    return {"halo.svg": draw_halo(), "tendencies.svg": draw_schedule("invoke_tendencies")}
+    return {
+        "halo.svg": draw_halo(),
+        "tendencies.svg": draw_schedule("invoke_tendencies"),
+        "speeds.svg": draw_speeds(),
+    }
 
 
 # ---------------------------------------------------------------------------- SVG
@@ -266,3 +273,42 @@ def _schedule_legend(x: float, y: float) -> list[str]:
         for sign, offset, meaning in meanings
         for shape in (sign, _text(x + offset + 14, y, meaning, Font(12)))
     ]
+
+
+# ---------------------------------------------------------------------------- speeds
+
+
+def draw_speeds() -> str:
+    """Draw how much faster `auto` and hand-written code are than PSyclone's best script."""
+    shapes, scale, left, y = [], 110, 230, 40
+    for name, threads, times in _timings():
+        peer = times["PSyclone's best"]
+        label = f"{name}, {threads} thread{'s' * (threads != '1')}"
+        shapes.append(_text(left - 10, y + 17, label, Font(anchor="end")))
+        for word, colour in (("`auto`", OWNED), ("hand-written", FAINT)):
+            if word in times:
+                speed = peer / times[word]
+                shapes.append(_rect((left, y, speed * scale, 12), colour))
+                shapes.append(_text(left + speed * scale + 6, y + 10, f"{speed:.2f}", Font(11)))
+                y += 14
+        y += 10
+    mark = f'<line x1="{left + scale}" y1="30" x2="{left + scale}" y2="{y}" stroke="{INK}"/>'
+    title = "Speed relative to PSyclone's best script"
+    shapes += [mark, _text(left, 22, f"{title}: auto (blue), hand-written (grey)")]
+    return _svg(left + 4 * scale, y + 12, title, shapes)
+
+
+def _timings() -> Iterator[tuple[str, str, dict[str, float]]]:
+    """Yield case, threads and milliseconds by column of the first table on performance."""
+    rows = [
+        line.strip("| ") for line in PERFORMANCE.read_text("utf-8").split("\n") if line[:1] == "|"
+    ]
+    titles = rows[0].split(" | ")
+    for row in takewhile(lambda row: row.count("|") >= len(titles) - 2, rows[2:]):
+        name, threads, *words = row.split(" | ")
+        columns = zip(titles[2:], words, strict=False)
+        yield name, threads, {title: float(one) for title, one in columns if _is_time(one)}
+
+
+def _is_time(word: str) -> bool:
+    return word.replace(".", "").isdecimal()

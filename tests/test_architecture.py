@@ -40,7 +40,8 @@ MAX_FUNCTION_LINES = 60
 CHANGES = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add",
            "discard", "popitem", "appendleft"}  # fmt: skip
 
-CACHING = {*"cache lru_cache kept_by_item kept_by_version kept_lately kept_with_first".split()}
+CACHING = {*"cache lru_cache found_by_item kept_by_item kept_by_pair kept_by_version".split(),
+           *"kept_in_sequence kept_lately kept_with_first".split()}  # fmt: skip
 
 WAYS_ROUND_FROZEN = {"__setattr__", "__delattr__", "__dict__", "setattr", "delattr", "vars"}
 

@@ -57,6 +57,18 @@ SHARED_INTERIORS = Mode(
     threads=2,
 )
 CHECKED = Mode("distributed", ("-dm", "--config-opts", "RUN_TIME_CHECKS=halos"))
+CHECKED_FLAGGED = Mode(
+    "distributed", ("-dm", "--config-opts", "RUN_TIME_CHECKS=halos DIRTY_FLAGS=true")
+)
+CHECKED_JOINT = Mode(
+    "distributed",
+    ("-dm", "--config-opts", "RUN_TIME_CHECKS=halos DIRTY_FLAGS=true JOINT_EXCHANGES=true"),
+)
+CHECKED_INTERIORS = Mode(
+    "distributed",
+    ("-dm", "--config-opts", "RUN_TIME_CHECKS=halos SPLIT_EXCHANGES=true", "--apply",
+     "split-interior; overlap"),
+)  # fmt: skip
 THREADED_RANKS = Mode("distributed", ("-dm", "--apply", "fuse; openmp-parallel-do"), threads=2)
 TESTED = Mode("serial", ("-nodm", "--apply", "fuse{tested=true}; openmp-parallel-do"), threads=2)
 TESTED_RANKS = Mode("distributed", ("-dm", "--apply", "fuse{tested=true}"))
@@ -232,6 +244,10 @@ def test_fields_that_share_messages_have_the_same_answers(
         (CHECKED, 2, "x"),
         (CHECKED, 4, "best"),
         (CHECKED, 6, "y"),
+        (CHECKED_FLAGGED, 2, "y"),
+        (CHECKED_FLAGGED, 4, "best"),
+        (CHECKED_JOINT, 4, "best"),
+        (CHECKED_INTERIORS, 4, "best"),
     ],
 )
 def test_run_time_checks_of_halos_report_nothing(

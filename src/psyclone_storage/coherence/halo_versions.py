@@ -20,7 +20,7 @@ from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.walk import find, item_with, positions, sequential_statements
+from psyclone_storage.ir.walk import find, item_with, positions_of, sequential_statements
 
 Planned = sch.HaloExchange | sch.FillHalo | sch.MarkHalo
 """A statement that a plan inserts for one part of the data."""
@@ -136,6 +136,8 @@ class _Update:
         if self._rules.keeps_annexed_clean(self._schedule):
             return set(self._touching)
         differ = self._without_annexed ^ self._known.without_annexed
+        if not differ:
+            return found
         return found.union(part for part in self._touching if part.datum in differ)
 
     def _parts_of(self, item: sch.Statement) -> Collection[DatumPart]:
@@ -156,9 +158,9 @@ class _Update:
     def _statements_of(self, parts: Iterable[DatumPart]) -> list[sch.Statement]:
         """Return the statements that access some of `parts`, in order."""
         uids = frozenset().union(*(self._touching.get(part, ()) for part in parts))
-        places = positions(self._schedule)
-        found = {places[id(item)]: item for item in map(self._item_with, uids)}
-        return [one for at in sorted(found) for one in _planned_in(found[at]) if one.uid in uids]
+        places = positions_of(self._schedule, map(self._item_with, uids))
+        body = self._schedule.body
+        return [one for at in places for one in _planned_in(body[at]) if one.uid in uids]
 
     def _item_with(self, uid: str) -> sch.Statement:
         """Return the statement of the body that is or contains one that the plan is about."""

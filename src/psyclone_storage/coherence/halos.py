@@ -19,11 +19,10 @@ from collections import defaultdict, deque
 from collections.abc import Container, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import reduce
-from itertools import chain
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.base.memo import kept_by_item
+from psyclone_storage.base.memo import found_by_item
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects, union_of_needs
 from psyclone_storage.coherence.halo_init import plan_halo_init
@@ -264,10 +263,10 @@ def _on_device(schedule: sch.Schedule) -> frozenset[str]:
 
     A device traps no floating-point exceptions.
     """
-    return frozenset(chain.from_iterable(filter(None, _device_loops(schedule))))
+    return frozenset(_device_loops(schedule))
 
 
-@kept_by_item
+@found_by_item
 def _device_loops(item: sch.Statement) -> tuple[str, ...]:
     """Return the loops in a top-level statement whose calls all run on a device."""
     inside = (item, *statements(item)) if isinstance(item, sch.Compound) else ()

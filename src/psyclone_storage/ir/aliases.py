@@ -25,6 +25,8 @@ class Aliases:
     """May-alias information for the data of one schedule."""
 
     data: dict[str, Datum]
+    aliased: frozenset[str]
+    """The data that may be the same object as others."""
 
     def others(self, name: str) -> tuple[str, ...]:
         """Return the other data that may be the same object as `name`."""
@@ -33,12 +35,13 @@ class Aliases:
     def closure(self, names: Iterable[str]) -> frozenset[str]:
         """Return `names` and all data that may alias one of them."""
         given = frozenset(names)
-        return given.union(*(self.others(name) for name in given))
+        found = given & self.aliased
+        return given.union(*map(self.others, found)) if found else given
 
     def connected(self, names: Iterable[str]) -> frozenset[str]:
         """Return `names` and all data that may be the same as one of them, or as one of those."""
         found = frozenset(names)
-        while (more := self.closure(found)) != found:
+        while len(more := self.closure(found)) > len(found):
             found = more
         return found
 
@@ -74,4 +77,4 @@ def aliases_in(schedule: Schedule) -> Aliases:
 
 @kept_lately
 def _aliases(data: dict[str, Datum]) -> Aliases:
-    return Aliases(data)
+    return Aliases(data, frozenset(name for name, datum in data.items() if datum.may_alias))

@@ -5,18 +5,17 @@ The units are fields, operators and vector components.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain, compress
-from operator import not_
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
-from psyclone_storage.base.memo import kept_by_item, kept_lately, kept_with_first
+from psyclone_storage.base.memo import Splice, kept_by_version, kept_lately, kept_with_first
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import Actual, Datum, Schedule
 from psyclone_storage.ir.transfer import EnterData, Update
-from psyclone_storage.ir.walk import Region, sequential_statements, statements
+from psyclone_storage.ir.walk import item_with, positions_of, sequence_of, statements
 
 
 class DatumPart(NamedTuple):
@@ -108,18 +107,35 @@ def _data_in(items: tuple[sch.Statement, ...]) -> frozenset[str]:
     return frozenset(datum for item in items for datum, _, _ in own_accesses(item))
 
 
-_data_by_item = kept_by_item(data_of)
+_Users = Mapping[str, frozenset[str]]
+"""The uids of the top-level statements that access a datum, by its name."""
 
 
-def positions_using(schedule: Schedule, data: frozenset[str]) -> Iterator[int]:
-    """Yield the positions of the top-level statements that access some of `data`."""
-    uses = map(not_, map(data.isdisjoint, _data_by_item(schedule)))
-    return compress(range(len(schedule.body)), uses)
+def _updated_users(known: _Users, _: Schedule, splice: Splice[sch.Statement]) -> _Users:
+    """Return the statements that access each datum, updated for a change of the body."""
+    users = dict(known)
+    for item in splice.removed:
+        for datum in data_of(item):
+            users[datum] -= {item.uid}
+    for item in splice.added:
+        for datum in data_of(item):
+            users[datum] = users.get(datum, frozenset()) | {item.uid}
+    return users
+
+
+_NO_USERS: _Users = {}
+_users = kept_by_version(_NO_USERS)(_updated_users)
+
+
+def positions_using(schedule: Schedule, data: frozenset[str]) -> list[int]:
+    """Return the positions of the top-level statements that access some of `data`, in order."""
+    users = _users(schedule)
+    uids = frozenset().union(*(users.get(datum, ()) for datum in data))
+    return positions_of(schedule, filter(None, (item_with(schedule, uid) for uid in uids)))
 
 
 def sequence_using(schedule: Schedule, data: frozenset[str]) -> Iterator[sch.Statement]:
     """Yield the sequential statements of the top-level statements that access some of `data`."""
-    items = (schedule.body[at] for at in positions_using(schedule, data))
     return chain.from_iterable(
-        sequential_statements(item) if isinstance(item, Region) else (item,) for item in items
+        sequence_of(schedule.body[at]) for at in positions_using(schedule, data)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from psyclone_storage.base.memo import kept_by_item
+from psyclone_storage.base.memo import found_by_item
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import (
@@ -41,12 +41,13 @@ def takes_data(item: object) -> bool:
 
 def has_device(schedule: Schedule) -> bool:
     """Return whether `schedule` contains a device region or a data transfer."""
-    return any(_have_device(schedule))
+    return bool(_on_device(schedule))
 
 
-@kept_by_item
-def _have_device(item: Statement) -> bool:
-    return any(isinstance(one, EnterData | Update) or takes_data(one) for one in with_inside(item))
+@found_by_item
+def _on_device(item: Statement) -> tuple[Statement, ...]:
+    found = (isinstance(one, EnterData | Update) or takes_data(one) for one in with_inside(item))
+    return (item,) if any(found) else ()
 
 
 def device_regions(block: Block) -> Iterator[DirectiveRegion]:
@@ -66,9 +67,12 @@ def device_calls(block: Block) -> tuple[KernelCall, ...]:
 
 def entered_data(schedule: Schedule) -> frozenset[str]:
     """Return the data that an `EnterData` statement of `schedule` copies to the device."""
-    return frozenset(
-        name for item in schedule.body if isinstance(item, EnterData) for name in item.data
-    )
+    return frozenset(_entered_data(schedule))
+
+
+@found_by_item
+def _entered_data(item: Statement) -> tuple[str, ...]:
+    return item.data if isinstance(item, EnterData) else ()
 
 
 def moved_data(schedule: Schedule, calls: tuple[KernelCall, ...]) -> tuple[DatumUse, ...]:

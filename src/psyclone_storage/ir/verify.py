@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.memo import Splice, kept_by_item, kept_by_version, kept_with_first
+from psyclone_storage.base.memo import Splice, found_by_item, kept_by_version, kept_with_first
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.datum_parts import data_of, sequence_using
@@ -31,11 +30,11 @@ def check_schedule(schedule: sch.Schedule) -> tuple[Diagnostic, ...]:
     """Return diagnostics for all structural errors of `schedule`."""
     data = sch.data_by_name(schedule)
     problems = [*_repeated_statements(schedule), *_repeated_data(schedule, data)]
-    problems += chain.from_iterable(filter(None, _check_items(schedule, data)))
+    problems += _check_items(schedule, data)
     problems += _phases(schedule).problems
-    problems += _check_entering(chain.from_iterable(filter(None, _entering_in(schedule))), data)
+    problems += _check_entering(_entering_in(schedule), data)
     if not schedule.distributed:
-        problems += chain.from_iterable(filter(None, _check_serial(schedule)))
+        problems += _check_serial(schedule)
     return tuple(problems)
 
 
@@ -52,15 +51,15 @@ def _repeated_data(schedule: sch.Schedule, data: Data) -> Iterator[Diagnostic]:
             yield Diagnostic("V002", f"Two data of '{schedule.name}' are called '{datum}'.")
 
 
-@kept_by_item
+@found_by_item
+def _entering_in(item: sch.Statement) -> tuple[EnterData, ...]:
+    return tuple(one for one in with_inside(item) if isinstance(one, EnterData))
+
+
+@found_by_item
 def _check_items(item: sch.Statement, data: Data) -> tuple[Diagnostic, ...]:
     """Check a top-level statement and the statements nested in it."""
     return tuple(_check_body((item,), (), data))
-
-
-@kept_by_item
-def _entering_in(item: sch.Statement) -> tuple[EnterData, ...]:
-    return tuple(one for one in with_inside(item) if isinstance(one, EnterData))
 
 
 def _check_body(
@@ -282,7 +281,7 @@ def _written(loop: sch.Loop) -> dict[str, list[int | None]]:
     return found
 
 
-@kept_by_item
+@found_by_item
 def _check_serial(item: sch.Statement) -> tuple[Diagnostic, ...]:
     """Check that a statement of a serial schedule has no halo operations."""
     problems = []

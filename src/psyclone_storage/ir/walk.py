@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain, count
 from operator import indexOf
 from types import UnionType
@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 from psyclone_storage.base.memo import (
     Splice,
-    kept_by_item,
+    SplicedRange,
     kept_by_version,
-    kept_lately,
+    kept_in_sequence,
     kept_with_first,
 )
 from psyclone_storage.base.records import replace
@@ -63,12 +63,8 @@ def calls_of(item: sch.Statement) -> tuple[sch.KernelCall, ...]:
     return (item,) if isinstance(item, sch.KernelCall) else ()
 
 
-_statements_by_item = kept_by_item(with_inside)
-_calls_by_item = kept_by_item(calls_of)
-
-
-@kept_by_item
-def _sequence_of(item: sch.Statement) -> tuple[sch.Statement, ...]:
+def sequence_of(item: sch.Statement) -> tuple[sch.Statement, ...]:
+    """Return a statement in execution order: a region is expanded, a loop is not."""
     return sequential_statements(item) if isinstance(item, Region) else (item,)
 
 
@@ -79,27 +75,10 @@ def outer_loops_of(item: sch.Statement) -> tuple[sch.Loop, ...]:
     return (item,) if isinstance(item, sch.Loop) else ()
 
 
-_loops_by_item = kept_by_item(outer_loops_of)
-
-
-@kept_lately
-def _all_statements(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
-    return tuple(chain.from_iterable(_statements_by_item(schedule)))
-
-
-@kept_lately
-def _all_calls(schedule: sch.Schedule) -> tuple[sch.KernelCall, ...]:
-    return tuple(chain.from_iterable(_calls_by_item(schedule)))
-
-
-@kept_lately
-def _all_in_sequence(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
-    return tuple(chain.from_iterable(_sequence_of(schedule)))
-
-
-@kept_lately
-def _all_outer_loops(schedule: sch.Schedule) -> tuple[sch.Loop, ...]:
-    return tuple(chain.from_iterable(_loops_by_item(schedule)))
+_all_statements = kept_in_sequence(with_inside)
+_all_calls = kept_in_sequence(calls_of)
+_all_in_sequence = kept_in_sequence(sequence_of)
+_all_outer_loops = kept_in_sequence(outer_loops_of)
 
 
 _ItemTable = dict[str, sch.Statement]
@@ -155,7 +134,43 @@ def _updated_positions(
     return dict(zip(map(id, schedule.body), count()))
 
 
-positions = kept_by_version(_Positions())(_updated_positions)
+_positions = kept_by_version(_Positions())(_updated_positions)
+
+_NEAR = 32
+"""The distance from the last place within which a statement is searched for first."""
+
+
+def position_of(schedule: sch.Schedule, item: sch.Statement) -> int:
+    """Return the position of a top-level statement in the body of a schedule.
+
+    Consecutive calls usually concern close statements, so the surroundings of the last place are
+    searched before a table of all positions is made.
+    """
+    body, last = schedule.body, schedule.versions.last_place
+    first = max(0, last - _NEAR)
+    try:
+        found = first + indexOf(map(id, body[first : last + _NEAR]), id(item))
+    except ValueError:
+        found = _positions(schedule)[id(item)]
+    schedule.versions.last_place = found
+    return found
+
+
+def position_in(block: Block, uid: str) -> int:
+    """Return the position of the statement `uid` in the body of `block`, -1 if it is not there."""
+    if isinstance(block, sch.Schedule):
+        item = item_with(block, uid)
+        return position_of(block, item) if item is not None and item.uid == uid else -1
+    return next((at for at, item in enumerate(block.body) if item.uid == uid), -1)
+
+
+def positions_of(schedule: sch.Schedule, items: Iterable[sch.Statement]) -> list[int]:
+    """Return the positions of top-level statements in the body of a schedule, in order."""
+    found = list(items)
+    if len(found) > _NEAR:
+        places = _positions(schedule)
+        return sorted({places[id(item)] for item in found})
+    return sorted({position_of(schedule, item) for item in found})
 
 
 def item_with(schedule: sch.Schedule, uid: str) -> sch.Statement | None:
@@ -211,17 +226,42 @@ def sets_flags(schedule: sch.Schedule) -> bool:
 
 def data_in_flight(schedule: sch.Schedule) -> frozenset[str]:
     """Return the data of exchanges with separate start and end."""
-    return frozenset(chain.from_iterable(filter(None, _in_flight(schedule))))
+    return _flying(schedule)[0]
 
 
-@kept_by_item
-def _in_flight(item: sch.Statement) -> tuple[str, ...]:
-    inside = sequential_statements(item) if isinstance(item, Region) else (item,)
-    return tuple(
-        one.datum
-        for one in inside
-        if isinstance(one, sch.HaloExchange) and one.phase is not sch.Phase.WHOLE
+_FlyingData = tuple[frozenset[str], Counter[str]]
+"""The data of exchanges with separate start and end, and the number of these statements."""
+
+
+def _updated_flying(
+    known: _FlyingData, _: sch.Schedule, splice: Splice[sch.Statement]
+) -> _FlyingData:
+    """Return the data in flight, updated for a change of the body; the same if none changed."""
+    removed, added = (
+        Counter(chain.from_iterable(map(_in_flight, items)))
+        for items in (splice.removed, splice.added)
     )
+    if removed == added:
+        return known
+    uses = known[1].copy()
+    uses.update(added)
+    uses.subtract(removed)
+    gone = [datum for datum in removed if not uses[datum]]
+    for datum in gone:
+        del uses[datum]
+    return known[0].union(added).difference(gone), uses
+
+
+_NOTHING_FLIES: _FlyingData = frozenset(), Counter()
+_flying = kept_by_version(_NOTHING_FLIES)(_updated_flying)
+
+
+def _in_flight(item: sch.Statement) -> list[str]:
+    return [
+        one.datum
+        for one in sequence_of(item)
+        if isinstance(one, sch.HaloExchange) and one.phase is not sch.Phase.WHOLE
+    ]
 
 
 def by_uid(tree: Block) -> dict[str, sch.Statement]:
@@ -270,7 +310,7 @@ def place_near(schedule: sch.Schedule, uid: str) -> Span | None:
     if item is None:
         calls = chain.from_iterable(map(calls_of, body))
         return next((call.span for call in calls if call.span is not None), None)
-    place = _position_of(item, body)
+    place = position_of(schedule, item)
     around = with_inside(item)
     at = next(at for at, one in enumerate(around) if one.uid == uid)
     later = (body[other] for other in range(place + 1, len(body)))
@@ -282,10 +322,6 @@ def place_near(schedule: sch.Schedule, uid: str) -> Span | None:
         chain.from_iterable(reversed(with_inside(one)) for one in earlier),
     )
     return next((place for place in map(place_of, following) if place is not None), None)
-
-
-def _position_of(item: sch.Statement, body: tuple[sch.Statement, ...]) -> int:
-    return indexOf(map(id, body), id(item))
 
 
 def path_to(tree: Block, uid: str) -> tuple[sch.Statement, ...]:
@@ -311,10 +347,28 @@ def replaced(tree: ScheduleTree, uid: str, *new: sch.Statement) -> ScheduleTree:
         item = _items_by_uid(tree).get(uid)
         if item is None:
             return tree
-        body = _replaced_at(tree.body, _position_of(item, tree.body), uid, new)
+        if isinstance(item, sch.Compound) and item.uid != uid:
+            new = (replace(item, body=_replaced(item.body, uid, new)),)
+        at = position_of(tree, item)
+        body = _edited_body(tree, at, at + 1, new)
     else:
         body = _replaced(tree.body, uid, new)
     return tree if body is tree.body else replace(tree, body=body)
+
+
+def edited(
+    schedule: sch.Schedule, start: int, stop: int, new: tuple[sch.Statement, ...]
+) -> sch.Schedule:
+    """Return `schedule` with `new` in place of the statements from `start` to before `stop`."""
+    return replace(schedule, body=_edited_body(schedule, start, stop, new))
+
+
+def _edited_body(
+    schedule: sch.Schedule, start: int, stop: int, new: tuple[sch.Statement, ...]
+) -> tuple[sch.Statement, ...]:
+    body = (*schedule.body[:start], *new, *schedule.body[stop:])
+    schedule.versions.note(schedule.body, body, (SplicedRange(start, stop, new),))
+    return body
 
 
 def _replaced(
@@ -322,16 +376,9 @@ def _replaced(
 ) -> tuple[sch.Statement, ...]:
     """Return `body` with the statement `uid` replaced; `body` itself if `uid` is absent."""
     for at, item in enumerate(body):
-        if item.uid == uid or (isinstance(item, sch.Compound) and uid in _uids(item)):
-            return _replaced_at(body, at, uid, new)
+        if item.uid == uid:
+            return (*body[:at], *new, *body[at + 1 :])
+        if isinstance(item, sch.Compound) and uid in _uids(item):
+            inside = replace(item, body=_replaced(item.body, uid, new))
+            return (*body[:at], inside, *body[at + 1 :])
     return body
-
-
-def _replaced_at(
-    body: tuple[sch.Statement, ...], at: int, uid: str, new: tuple[sch.Statement, ...]
-) -> tuple[sch.Statement, ...]:
-    """Return `body` with the statement `uid`, inside the statement at `at`, replaced by `new`."""
-    item = body[at]
-    if isinstance(item, sch.Compound) and item.uid != uid:
-        new = (replace(item, body=_replaced(item.body, uid, new)),)
-    return (*body[:at], *new, *body[at + 1 :])

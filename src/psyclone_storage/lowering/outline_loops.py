@@ -56,7 +56,7 @@ def outlined(
     """
     if loop.over.starts_cells:
         return _cells_outlined(context, statement, loop, nested)
-    free = (datum.name for datum in context.schedule.all_data)
+    free = sch.data_keys(context.schedule)
     known = (
         context.work.imports.local(datum.module, spell(datum.actual))
         for datum in context.schedule.imported
@@ -225,7 +225,7 @@ def _scalars(schedule: sch.Schedule, calls: tuple[sch.KernelCall, ...]) -> tuple
         for described, actual in zip(call.kernel.args, call.args, strict=True)
         if described.kind is ArgKind.SCALAR
     }
-    data = schedule.all_data
+    data = schedule.all_data if names else ()
     return tuple(
         datum for datum in data if datum.name in names and datum.role is not sch.DatumRole.IMPORTED
     )

@@ -317,7 +317,10 @@ def check_host_kernels(program: Program, refused: Refused, rules: Rules) -> Iter
     Kernels for which no such step was requested are on the host intentionally. The data of other
     kernels may be on the device even if nothing else of the program is.
     """
-    refusals = dict(refused)
+    to_device = {
+        invoke: [refusal for refusal in refusals if refusal.step.name in TO_DEVICE]
+        for invoke, refusals in refused
+    }
     for invoke in program.invokes:
         schedule = invoke.schedule
         there = {call.uid for call in device_calls(schedule)}
@@ -325,8 +328,8 @@ def check_host_kernels(program: Program, refused: Refused, rules: Rules) -> Iter
             inside = {loop.uid, *(item.uid for item in statements(loop))}
             reasons = [
                 reason.message
-                for refusal in refusals.get(invoke.name, ())
-                if refusal.step.name in TO_DEVICE and refusal.uid in inside
+                for refusal in to_device.get(invoke.name, ())
+                if refusal.uid in inside
                 for reason in refusal.reasons
             ]
             names = [call.kernel.name for call in kernel_calls(loop) if call.uid not in there]

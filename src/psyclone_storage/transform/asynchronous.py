@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, takewhile
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.dependence import Uses
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.memo import kept_by_item
+from psyclone_storage.base.memo import kept_in_sequence
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.datum_parts import DatumPart, positions_using
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule, Statement
-from psyclone_storage.ir.walk import find, place_near, replaced, statements, with_inside
+from psyclone_storage.ir.walk import (
+    edited,
+    find,
+    item_with,
+    place_near,
+    position_of,
+    replaced,
+    statements,
+    with_inside,
+)
 from psyclone_storage.transform.halos import with_halos, without_halos
 from psyclone_storage.transform.legality import HalosInFlight
 from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
@@ -44,7 +52,7 @@ class SplitExchange(CheckedStep):
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every exchange that is not split."""
-        return chain.from_iterable(filter(None, _whole_exchanges(schedule)))
+        return iter(_whole_exchanges(schedule))
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return diagnostics if the exchange cannot be split."""
@@ -116,17 +124,17 @@ class OverlapExchange(CheckedStep):
         split = without_halos(SplitExchange(self.exchange).apply(schedule, rules))
         body = split.body
         found = find(split, f"start({self.exchange}){_free_number(schedule, self.exchange)}")
-        at = next((at for at, item in enumerate(body) if item is found), None)
-        if at is None:
+        if found is None or item_with(split, found.uid) is not found:
             return None
-        start = body[at]
+        start, at = found, position_of(split, found)
         assert isinstance(start, HaloExchange)
         uses, halos = Uses(split), HalosInFlight(split, rules)
         busy = halos.busy({DatumPart(start.datum, start.component): start})
         shared = aliases_in(split).closure([start.datum])
         obstacles = (
             place
-            for place in reversed(tuple(takewhile(at.__gt__, positions_using(split, shared))))
+            for place in reversed(positions_using(split, shared))
+            if place < at
             if uses.dependences(passed := body[place], start)
             or (isinstance(passed, Compound) and halos.touched_by(passed, busy))
         )
@@ -136,7 +144,7 @@ class OverlapExchange(CheckedStep):
         )
         if earliest is None:
             return None
-        return replace(split, body=(*body[:earliest], start, *body[earliest:at], *body[at + 1 :]))
+        return edited(split, earliest, at + 1, (start, *body[earliest:at]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +242,7 @@ def _free_number(schedule: Schedule, uid: str) -> str:
     return suffix
 
 
-@kept_by_item
+@kept_in_sequence
 def _whole_exchanges(item: Statement) -> tuple[StepPlace, ...]:
     """Return the place of each exchange in a top-level statement that is not split."""
     return tuple(

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from itertools import compress
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.memo import kept_by_item
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.walk import outer_loops_of, path_to, place_near, replaced
+from psyclone_storage.ir.walk import (
+    edited,
+    item_with,
+    outer_loops_of,
+    path_to,
+    place_near,
+    position_in,
+    position_of,
+    replaced,
+)
 from psyclone_storage.transform.halos import may_be_written, without_halos
 from psyclone_storage.transform.step import CheckedStep, check_no_directive, check_present
 
@@ -26,14 +37,9 @@ def block_between(schedule: sch.Schedule, first: str, last: str) -> tuple[sch.St
     around = path[-2] if len(path) > 1 else bare
     if not path or not isinstance(around, sch.Schedule | sch.Compound):
         return ()
-    start = _position(around.body, first)
-    block = around.body[start:]
-    return block[: _position(block, last) + 1]
-
-
-def _position(body: tuple[sch.Statement, ...], uid: str) -> int:
-    """Return the position of the statement `uid` in `body`, -1 if it is not there."""
-    return next((at for at, item in enumerate(body) if item.uid == uid), -1)
+    start = position_in(around, first)
+    stop = position_in(around, last) + 1
+    return around.body[start:stop] if stop > start else ()
 
 
 def runs_between_exchanges(
@@ -44,19 +50,17 @@ def runs_between_exchanges(
     A sequence ends with the first statement that is preceded by an exchange of data that an earlier
     statement of the sequence may write, because an exchange cannot be inside a region.
     """
-    body = without_halos(schedule).body
-    exchanged = _exchanged_before(schedule)
+    bare = without_halos(schedule)
+    body, belonging = bare.body, _belonging(bare, belongs)
     aliases = aliases_in(schedule)
-    for start, first in enumerate(body):
-        if not belongs(first):
-            continue
+    for start in compress(range(len(body)), belonging):
         written: set[str] = set()
         stop = start
         for item in map(body.__getitem__, range(start, len(body))):
-            if not belongs(item):
+            if not belonging[stop]:
                 break
             stop += 1
-            if not written.isdisjoint(exchanged.get(item.uid, ())):
+            if written and not written.isdisjoint(_exchanged_before(schedule, item)):
                 break
             if isinstance(item, sch.Loop | sch.DirectiveRegion):
                 loops = outer_loops_of(item)
@@ -64,17 +68,22 @@ def runs_between_exchanges(
         yield body[start:stop]
 
 
-def _exchanged_before(schedule: sch.Schedule) -> dict[str, list[str]]:
-    """Return the data that are exchanged directly before a statement, by its uid."""
-    found: dict[str, list[str]] = {}
-    waiting: list[str] = []
-    for item in schedule.body:
-        if isinstance(item, sch.HaloExchange):
-            waiting.append(item.datum)
-        elif waiting and isinstance(item, sch.Compound):
-            found[item.uid] = waiting
-            waiting = []
-    return found
+@kept_by_item
+def _belonging(item: sch.Statement, belongs: Callable[[sch.Statement], bool]) -> bool:
+    return belongs(item)
+
+
+def _exchanged_before(schedule: sch.Schedule, item: sch.Statement) -> Iterator[str]:
+    """Yield the data that are exchanged directly before a statement with others inside."""
+    there = item_with(schedule, item.uid)
+    if not isinstance(there, sch.Compound) or there.uid != item.uid:
+        return
+    for at in range(position_of(schedule, there) - 1, -1, -1):
+        before = schedule.body[at]
+        if isinstance(before, sch.Compound):
+            break
+        if isinstance(before, sch.HaloExchange):
+            yield before.datum
 
 
 def check_block(
@@ -131,9 +140,9 @@ def wrap_in_region(schedule: sch.Schedule, last: str, made: sch.DirectiveRegion)
     first = made.body[0].uid
     path = path_to(bare, first)
     outer = path[-2] if len(path) > 1 else None
-    around = outer.body if isinstance(outer, sch.Compound) else bare.body
-    start, stop = _position(around, first), _position(around, last) + 1
-    body = (*around[:start], made, *around[stop:])
-    if not isinstance(outer, sch.Compound):
-        return replace(bare, body=body)
-    return replaced(bare, outer.uid, replace(outer, body=body))
+    around = outer if isinstance(outer, sch.Compound) else bare
+    start, stop = position_in(around, first), position_in(around, last) + 1
+    if isinstance(around, sch.Schedule):
+        return edited(bare, start, stop, (made,))
+    body = (*around.body[:start], made, *around.body[stop:])
+    return replaced(bare, around.uid, replace(around, body=body))

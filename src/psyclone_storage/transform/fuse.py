@@ -10,7 +10,7 @@ from psyclone_storage.analysis.bodies.nests import CodeFootprint
 from psyclone_storage.analysis.footprints import Reasons, UserAssertions, check_fuse
 from psyclone_storage.analysis.schedules.nests import check_fuse_neighbours
 from psyclone_storage.analysis.schedules.order import bounds_agree, dofs_agree
-from psyclone_storage.base.memo import kept_by_item
+from psyclone_storage.base.memo import kept_by_pair, kept_in_sequence
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
@@ -64,7 +64,7 @@ class FuseLoops(CheckedStep):
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield all pairs of adjacent loops, nested ones last."""
         bare = without_halos(schedule)
-        return chain(_neighbours(bare.body), chain.from_iterable(_neighbours_inside(bare)))
+        return chain(_all_adjacent(bare), _neighbours_inside(bare))
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return diagnostics if the loops cannot be fused."""
@@ -126,6 +126,13 @@ def _neighbours(body: tuple[Statement, ...]) -> Iterator[StepPlace]:
     )
 
 
-@kept_by_item
+def _adjacent(first: Statement, second: Statement) -> tuple[StepPlace, ...]:
+    return tuple(_neighbours((first, second)))
+
+
+_all_adjacent = kept_by_pair(_adjacent)
+
+
+@kept_in_sequence
 def _neighbours_inside(item: Statement) -> tuple[StepPlace, ...]:
     return tuple(chain.from_iterable(_neighbours(loop.body) for loop in loops_inside(item)))

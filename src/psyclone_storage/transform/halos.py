@@ -7,17 +7,20 @@ pinned stay in place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, compress, takewhile
-from operator import is_, is_not
+from itertools import chain, takewhile
+from operator import is_
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.memo import (
     Splice,
-    kept_by_item,
+    SplicedRange,
+    combined,
+    joined_changes,
     kept_by_version,
     kept_lately,
     kept_with_first,
     remember,
+    with_changes,
 )
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.coherence.halo_effects import HaloEffects
@@ -36,7 +39,7 @@ from psyclone_storage.ir.walk import (
     kernel_calls,
     outer_loops,
     outer_loops_of,
-    positions,
+    positions_of,
     replaced,
     sequential_statements,
     with_inside,
@@ -46,16 +49,8 @@ from psyclone_storage.ir.walk import (
 @kept_lately
 def without_halos(schedule: sch.Schedule) -> sch.Schedule:
     """Return `schedule` without derived statements, including transfers; pinned ones stay."""
-    body = _same_or(schedule.body, _bare_items(schedule))
-    return schedule if body is schedule.body else replace(schedule, body=body)
-
-
-def _same_or(
-    body: tuple[sch.Statement, ...], items: Iterable[tuple[sch.Statement, ...]]
-) -> tuple[sch.Statement, ...]:
-    """Return the statements of `items`, or the same tuple `body` if nothing changed."""
-    made = tuple(chain.from_iterable(items))
-    return body if len(made) == len(body) and all(map(is_, made, body)) else made
+    bare = _bare_body(schedule)
+    return replace(schedule, body=bare.body) if bare.differing else schedule
 
 
 def _bare(item: sch.Statement) -> tuple[sch.Statement, ...]:
@@ -71,7 +66,36 @@ def _bare(item: sch.Statement) -> tuple[sch.Statement, ...]:
     return (item,)
 
 
-_bare_items = kept_by_item(_bare)
+@dataclass(frozen=True, slots=True)
+class _Bare:
+    """The remainder of each statement of a schedule version, joined in `body`.
+
+    `differing` is the number of statements of which something else remains.
+    """
+
+    by_item: tuple[tuple[sch.Statement, ...], ...] = ()
+    body: tuple[sch.Statement, ...] = ()
+    differing: int = 0
+
+
+def _updated_bare(known: _Bare, schedule: sch.Schedule, splice: Splice[sch.Statement]) -> _Bare:
+    """Return what remains of the statements of a schedule, updated for a change of its body."""
+    changes = splice.mapped(_bare)
+    joined = joined_changes(known.by_item, changes)
+    differing = known.differing - sum(map(_differs, splice.removed))
+    differing += sum(map(_differs, splice.added))
+    # A bare schedule is returned unchanged, so that later versions derive from its body.
+    body = with_changes(known.body, joined) if differing else schedule.body
+    schedule.versions.note(known.body, body, joined)
+    return _Bare(with_changes(known.by_item, changes), body, differing)
+
+
+_bare_body = kept_by_version(_Bare())(_updated_bare)
+
+
+def _differs(item: sch.Statement) -> bool:
+    made = _bare(item)
+    return len(made) != 1 or made[0] is not item
 
 
 @kept_with_first
@@ -81,8 +105,9 @@ def _unfilled(loop: sch.Loop) -> sch.Loop:
 
 @kept_with_first
 def _bare_region(region: sch.DirectiveRegion | sch.ProfileRegion) -> sch.Statement:
-    body = _same_or(region.body, map(_bare, region.body))
-    return region if body is region.body else replace(region, body=body)
+    if not any(map(_differs, region.body)):
+        return region
+    return replace(region, body=tuple(chain.from_iterable(map(_bare, region.body))))
 
 
 def with_halos(schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
@@ -100,17 +125,19 @@ def with_halos(schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
     if not bare.distributed:
         return bare
     flags = (bare.distributed, bare.annexed_clean, bare.fills)
-    made = _derived(bare, rules, bare.data, bare.imported, *flags)
-    end = (one.statement for one in made.plan.before(END))
-    return replace(bare, body=(*chain.from_iterable(made.body), *end))
+    return replace(bare, body=_derived(bare, rules, bare.data, bare.imported, *flags).body)
 
 
 @dataclass(frozen=True, slots=True)
 class _Derived:
-    """The plan of a schedule version, and the resulting statements for each body statement."""
+    """The plan of a schedule version, and the resulting `body`.
+
+    `by_item` are the statements of `body` for each statement of the version, then those at its end.
+    """
 
     plan: PlanByPlace = PlanByPlace()
-    body: tuple[tuple[sch.Statement, ...], ...] = ()
+    by_item: tuple[tuple[sch.Statement, ...], ...] = ((),)
+    body: tuple[sch.Statement, ...] = ()
 
 
 @kept_by_version(_Derived())
@@ -124,28 +151,40 @@ def _derived(
     """Return the plan and the resulting statements; statements with unchanged plans are reused."""
     plan = updated_plan(known.plan, bare, splice, rules)
     aliases = aliases_in(bare)
-    made = list(splice.updated(known.body, lambda _: ()))
+    emptied = splice.mapped(_emptied)
+    middle = with_changes(known.by_item, emptied)
     stale = _stale(bare, splice.added, plan.changed)
     earlier = {
         loop.uid: loop
-        for chunk in (*splice.replaced(known.body), *(made[at] for at in stale))
+        for chunk in (*splice.replaced(known.by_item), *(middle[at] for at in stale))
         for item in chunk
         for loop in outer_loops_of(item)
         if loop.filled.terms
     }
-    for at in stale:
-        arranged = tuple(_arranged((bare.body[at],), plan, aliases))
-        made[at] = tuple(_computing(arranged, plan.computed, earlier))
-    return _Derived(plan, tuple(made))
+    arranged = ((at, _arranged((bare.body[at],), plan, aliases)) for at in stale)
+    filled = [
+        SplicedRange(at, at + 1, (tuple(_computing(tuple(items), plan.computed, earlier)),))
+        for at, items in arranged
+    ]
+    end = tuple(one.statement for one in plan.before(END))
+    filled.append(SplicedRange(len(bare.body), len(middle), (end,)))
+    changes = combined(emptied, tuple(filled))
+    joined = joined_changes(known.by_item, changes)
+    body = with_changes(known.body, joined)
+    bare.versions.note(known.body, body, joined)
+    return _Derived(plan, with_changes(known.by_item, changes), body)
+
+
+def _emptied(_: sch.Statement) -> tuple[sch.Statement, ...]:
+    return ()
 
 
 def _stale(
     schedule: sch.Schedule, added: tuple[sch.Statement, ...], changed: Iterable[str]
-) -> set[int]:
+) -> list[int]:
     """Return the positions of top-level statements that are new or contain changed ones."""
-    places = positions(schedule)
     items = (*added, *(item_with(schedule, uid) for uid in changed))
-    return {places[id(item)] for item in items if item is not None}
+    return positions_of(schedule, filter(None, items))
 
 
 def keeps_plan(planned: sch.Schedule, changed: sch.Schedule, rules: Rules) -> bool:
@@ -159,9 +198,11 @@ def keeps_plan(planned: sch.Schedule, changed: sch.Schedule, rules: Rules) -> bo
     if not same_data or len(planned.body) != len(changed.body) or has_device(planned):
         return False
     touched = HaloEffects(planned, rules)
-    pairs = zip(planned.body, changed.body, strict=True)
-    differing = compress(pairs, map(is_not, planned.body, changed.body))
-    return all(_touch_alike(old, new, rules, touched) for old, new in differing)
+    splice = planned.versions.splice(planned.body, changed.body)
+    return all(one.stop - one.start == len(one.after) for one in splice.changes) and all(
+        old is new or _touch_alike(old, new, rules, touched)
+        for old, new in zip(splice.removed, splice.added, strict=True)
+    )
 
 
 def _touch_alike(

@@ -11,7 +11,7 @@ from itertools import chain
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.memo import Splice, kept_by_item, kept_by_version
+from psyclone_storage.base.memo import Splice, found_by_item, kept_by_version
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
 from psyclone_storage.ir import schedule as sch
@@ -66,7 +66,8 @@ def _flights(
         return _Flights()
     halos = HalosInFlight(schedule, rules)
     flying: dict[DatumPart, sch.HaloExchange] = {}
-    busy: dict[DatumPart, sch.HaloExchange] = {}
+    busy = flying
+    aliased = False
     problems: list[Diagnostic] = []
     for item in sequence_using(schedule, data):
         if isinstance(item, sch.HaloExchange) and item.phase is not sch.Phase.WHOLE:
@@ -77,7 +78,8 @@ def _flights(
                 flying[key] = item
             else:
                 flying.pop(key, None)
-            busy = halos.busy(flying)
+            aliased = aliased or halos.busy({key: item}).keys() > {key}
+            busy = halos.busy(flying) if aliased else flying
         elif isinstance(item, sch.Loop) and busy:
             problems += halos.touched_by(item, busy)
     return _Flights(tuple(problems), data if problems else frozenset())
@@ -130,10 +132,10 @@ def _touched(loop: sch.Loop, effect: HaloEffect, exchange: sch.HaloExchange) -> 
 
 def check_point_reductions(schedule: sch.Schedule) -> Reasons:
     """Return diagnostics for changed loops of a reduction that the runtime computes (T050)."""
-    return tuple(chain.from_iterable(_check_point_reductions(schedule)))
+    return _check_point_reductions(schedule)
 
 
-@kept_by_item
+@found_by_item
 def _check_point_reductions(outer: sch.Statement) -> Reasons:
     if isinstance(outer, sch.ProfileRegion):
         return tuple(chain.from_iterable(map(_reductions_inside, outer.body)))
@@ -168,10 +170,10 @@ def _nest(item: sch.Statement, call: sch.KernelCall) -> sch.Statement | None:
 
 def check_constructs(schedule: sch.Schedule) -> Reasons:
     """Return diagnostics for exchanges and halo fills inside a directive region (T025)."""
-    return tuple(chain.from_iterable(filter(None, _check_construct(schedule))))
+    return _check_construct(schedule)
 
 
-@kept_by_item
+@found_by_item
 def _check_construct(outer: sch.Statement) -> Reasons:
     return tuple(
         Diagnostic(

@@ -7,12 +7,11 @@ legality rules, and does not handle halo exchanges: `transform.workbench` derive
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import chain
 from typing import ClassVar, Protocol, TypeGuard
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
-from psyclone_storage.base.memo import kept_by_item
+from psyclone_storage.base.memo import kept_in_sequence
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.directive import Directive
@@ -181,10 +180,10 @@ def loops_inside(item: Statement) -> tuple[Loop, ...]:
 
 def places_on_loops(schedule: Schedule, kind: type[OnLoop]) -> Iterator[StepPlace]:
     """Yield the place of each loop of a schedule to which a kind of step may apply."""
-    return chain.from_iterable(_places_by_item(schedule, kind))
+    return iter(_places_by_item(schedule, kind))
 
 
-@kept_by_item
+@kept_in_sequence
 def _places_by_item(item: Statement, kind: type[OnLoop]) -> tuple[StepPlace, ...]:
     return tuple({"loop": loop.uid} for loop in kind.candidates(item))
 

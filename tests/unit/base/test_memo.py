@@ -6,6 +6,7 @@ import gc
 import pickle
 import random
 import weakref
+from collections.abc import Iterator
 
 from psyclone_storage.base import memo
 from psyclone_storage.base.memo import kept_with_first
@@ -202,3 +203,82 @@ def test_versions_compare_two_tuples_once() -> None:
         short, long = pieces[:size], (*pieces[:size], pieces[20])
         assert versions.splice(short, long).added == (pieces[20],)
         assert versions.splice(short, long) is versions.splice(short, long)
+
+
+def noted_version(
+    chosen: random.Random, versions: memo.Versions, earlier: tuple[Piece, ...]
+) -> tuple[Piece, ...]:
+    """Return a version with random changes, which `versions` knows."""
+    cuts = sorted(chosen.randrange(len(earlier) + 1) for _ in range(2 * chosen.randrange(1, 4)))
+    changes = tuple(
+        memo.SplicedRange(start, stop, tuple(Piece() for _ in range(chosen.randrange(3))))
+        for start, stop in zip(cuts[::2], cuts[1::2], strict=True)
+    )
+    later = memo.with_changes(earlier, changes)
+    versions.note(earlier, later, changes)
+    return later
+
+
+def test_noted_changes_are_combined() -> None:
+    chosen = random.Random(11)
+    for _ in range(300):
+        earlier = tuple(Piece() for _ in range(chosen.randrange(30)))
+        versions, chain = memo.Versions(), [earlier]
+        for _ in range(chosen.randrange(1, 6)):
+            chain.append(noted_version(chosen, versions, chain[-1]))
+        later = chain[-1]
+        for ancestor in chain:
+            splice = versions.splice(ancestor, later)
+            assert splice.updated(ancestor, lambda item: item) == later
+            assert set(ancestor) - set(later) <= set(splice.removed)
+            assert set(later) - set(ancestor) <= set(splice.added)
+            assert splice.removed == splice.replaced(ancestor)
+
+
+def test_results_of_all_items_are_joined() -> None:
+    asked: list[Piece] = []
+
+    @memo.kept_in_sequence
+    def several(item: Piece, kept: dict[Piece, tuple[int, ...]]) -> tuple[int, ...]:
+        asked.append(item)
+        return kept[item]
+
+    @memo.found_by_item
+    def few(item: Piece, kept: dict[Piece, tuple[int, ...]]) -> tuple[int, ...]:
+        return kept[item]
+
+    chosen = random.Random(5)
+    pool = [Piece() for _ in range(30)]
+    kept = {piece: tuple(range(max(0, at - 20))) for at, piece in enumerate(pool)}
+    whole, body = Body(()), ()
+    for _ in range(300):
+        at = chosen.randrange(len(body) + 1)
+        body = (*body[:at], chosen.choice(pool), *body[at + chosen.randrange(3) :])
+        body = body[chosen.randrange(2) :] if len(body) > 25 else body
+        tree = replace(whole, body=body)
+        expected = tuple(number for piece in body for number in kept[piece])
+        assert several(tree, kept) == few(tree, kept) == expected
+    assert len(asked) < 1500
+
+
+def test_the_time_for_a_noted_change_does_not_depend_on_the_size() -> None:
+    class Counted(tuple[Piece, ...]):
+        """A tuple that counts the visits of its items."""
+
+        __slots__ = ()
+
+        def __iter__(self) -> Iterator[Piece]:
+            visited.append(len(self))
+            return super().__iter__()
+
+    visited: list[int] = []
+    versions = memo.Versions()
+    earlier = Counted(Piece() for _ in range(1000))
+    later = Counted((*earlier[:500], Piece(), *earlier[501:]))
+    visited.clear()
+    versions.note(earlier, later, (memo.SplicedRange(500, 501, later[500:501]),))
+    splice = versions.splice(earlier, later)
+    assert (splice.removed, splice.added) == ((earlier[500],), (later[500],))
+    assert not visited
+    memo.splice_between(earlier, later)
+    assert visited

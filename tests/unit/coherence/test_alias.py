@@ -148,7 +148,7 @@ def test_loops_whose_fields_may_be_one_object_do_not_share_an_iteration_too_earl
 def test_messages_name_an_object_as_the_user_does() -> None:
     element = Datum("c_i", Element(Name("c"), (Name("i"),)), FIELD)
     vector = Datum("self_v", Member(Name("self"), "v"), FIELD, vector=3)
-    aliases = Aliases({datum.name: datum for datum in (element, vector)})
+    aliases = Aliases({datum.name: datum for datum in (element, vector)}, frozenset())
     one, part = Actual("c_i", Name("c_i")), Actual("self_v", Name("self_v"), 2)
     assert aliases.described(one, one) == "'c(i)'"
     assert aliases.described(part, part) == "'self%v(2)'"

@@ -19,7 +19,7 @@ from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of
+from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of, position_in
 
 
 def check_move(schedule: sch.Schedule, uid: str, target: str, *, after: bool = False) -> Reasons:
@@ -45,11 +45,11 @@ def check_move(schedule: sch.Schedule, uid: str, target: str, *, after: bool = F
 def check_neighbours(schedule: sch.Schedule, first: str, second: str) -> Reasons:
     """Return diagnostics if `second` is not a loop directly after `first` (S003, S005, S006)."""
     around = path_to(schedule, first)[-2:-1]
-    body = around[0].body if around and isinstance(around[0], sch.Compound) else schedule.body
-    places = {item.uid: place for place, item in enumerate(body)}
+    block = around[0] if around and isinstance(around[0], sch.Compound) else schedule
+    places = {uid: place for uid in (first, second) if (place := position_in(block, uid)) >= 0}
     if problems := _missing(schedule, places, first, second):
         return problems
-    if not all(isinstance(body[places[uid]], sch.Loop) for uid in (first, second)):
+    if not all(isinstance(block.body[places[uid]], sch.Loop) for uid in (first, second)):
         message = f"'{first}' and '{second}' are not both loops."
         return (Diagnostic("S006", message, place_near(schedule, second)),)
     if places[second] - places[first] != 1:
@@ -72,8 +72,9 @@ def check_alike(
 def _share_known_space(schedule: sch.Schedule, one: sch.Loop, two: sch.Loop) -> bool:
     """Return whether both loops take their bounds from fields on the same space."""
     (_, mine), (_, theirs) = _bounds(one), _bounds(two)
-    groups = groups_by_space(schedule)
-    return any(mine.datum in group and theirs.datum in group for group in groups)
+    if mine.datum is None or theirs.datum is None:
+        return False
+    return theirs.datum in groups_by_space(schedule).get(mine.datum, ())
 
 
 def _missing(schedule: sch.Schedule, places: dict[str, int], *uids: str) -> Reasons:

@@ -8,7 +8,7 @@ and is transitive.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 
 from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.ir.kernel import ArgKind
@@ -17,16 +17,19 @@ from psyclone_storage.ir.walk import kernel_calls
 
 
 @kept_lately
-def groups_by_space(schedule: Schedule) -> tuple[frozenset[str], ...]:
-    """Return the groups of fields in `schedule` that are on the same space."""
-    groups: list[set[str]] = []
+def groups_by_space(schedule: Schedule) -> Mapping[str, Set[str]]:
+    """Return, for each field in `schedule`, the fields that are on the same space."""
+    groups: dict[str, set[str]] = {}
     for together in _said(schedule):
-        joined = set(together)
-        for group in [group for group in groups if group & joined]:
-            groups.remove(group)
-            joined |= group
-        groups.append(joined)
-    return tuple(map(frozenset, groups))
+        met = {id(group): group for name in together if (group := groups.get(name))}
+        joined = max(met.values(), key=len, default=set())
+        for group in met.values():
+            if group is not joined:
+                joined |= group
+                groups.update(dict.fromkeys(group, joined))
+        joined |= together
+        groups.update(dict.fromkeys(together, joined))
+    return groups
 
 
 def _said(schedule: Schedule) -> Iterator[set[str]]:

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import chain
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.memo import kept_by_item, kept_with_first
+from psyclone_storage.base.memo import kept_in_sequence, kept_with_first
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
@@ -59,10 +58,10 @@ def calls_for(
     schedule: Schedule, iterations: Collection[Iteration] = tuple(Iteration)
 ) -> Iterator[StepPlace]:
     """Yield the place of each kernel call for `iterations`, without built-ins."""
-    return chain.from_iterable(_places_by_item(schedule, iterations))
+    return iter(_places_by_item(schedule, iterations))
 
 
-@kept_by_item
+@kept_in_sequence
 def _places_by_item(item: Statement, iterations: Collection[Iteration]) -> tuple[StepPlace, ...]:
     return tuple(
         {"call": call.uid}
