@@ -23,7 +23,7 @@ from psyclone_storage.ir.walk import kernel_calls, with_inside
 from psyclone_storage.lowering.infrastructure import LoweringContext, StripOfRows
 from psyclone_storage.lowering.routine_builder import SetupSection
 
-Lower = Callable[[LoweringContext, Statement], tuple[Line, ...]]
+LowerInStrip = Callable[[LoweringContext, Statement], tuple[Line, ...]]
 
 _MEBIBYTE = 1024 * 1024
 _BYTES = 8
@@ -60,7 +60,7 @@ def by_chain(
 
 
 def chain_lines(
-    context: LoweringContext, statements: tuple[Statement, ...], lower: Lower
+    context: LoweringContext, statements: tuple[Statement, ...], lower: LowerInStrip
 ) -> tuple[Line, ...]:
     """Return the loop over strips around the statements of one chain."""
     loops = [loop for item in statements if (loop := stripped_loop(item)) is not None]

@@ -41,7 +41,7 @@ class StripMineChain(CheckedStep):
     """Run the loops over a grid from `first` to `last` together, in strips of `rows` rows.
 
     All loops process one strip of rows before the next strip, so that a later loop finds the values
-    of earlier loops in the cache. Each loop runs as many rows behind the first one as its
+    of earlier loops in the cache. Each loop runs as many rows after the first one as its
     dependences on earlier loops require (loop skewing). Each point is computed once, in the same
     order within its loop, and results are bit-identical. If the data of the rank fit in `cache`
     mebibytes, a strip contains all rows. In a parallel region, threads share the rows of each loop
@@ -57,7 +57,7 @@ class StripMineChain(CheckedStep):
     if a kernel changes saved state, unless `force` asserts that this is harmless.
 
     before: loop1 over rows { a } loop2 over rows { b(a, stencil) }
-    after:  strips of 16 rows { loop1 over rows of a strip, loop2 one row behind }
+    after:  strips of 16 rows { loop1 over rows of a strip, loop2 one row later }
     """
 
     name: ClassVar[str] = "strip-mine-chain"

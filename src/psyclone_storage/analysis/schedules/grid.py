@@ -142,7 +142,7 @@ def _used(schedule: Schedule, calls: Sequence[KernelCall]) -> frozenset[str]:
 
 
 def chain_shifts(schedule: Schedule, loops: Sequence[Sequence[KernelCall]]) -> tuple[int, ...]:
-    """Return how many rows each loop must run behind the first one if they run strip by strip.
+    """Return how many rows each loop must run after the first one if they run strip by strip.
 
     `loops` are the calls of each loop, in order. If a call depends on one `j` rows south of it, or
     north if `j` is negative, its loop may run up to `j` rows ahead.
