@@ -304,6 +304,102 @@ contains
   end function either_logical
 end module more_mod
 """,
+    "pointers_mod": """module pointers_mod
+  use state_mod, only: wp
+  implicit none
+  type :: base
+    real(wp), pointer :: near(:) => null()
+  end type base
+  type, extends(base) :: longer
+    real(wp) :: x = 0
+  end type longer
+contains
+  pure real(wp) function of_parent(one, i)
+    type(longer), intent(in) :: one
+    integer, intent(in) :: i
+    of_parent = one%near(i)
+  end function of_parent
+  subroutine writes_behind(one, i, x)
+    type(base), intent(in) :: one
+    integer, intent(in) :: i
+    real(wp), intent(in) :: x
+    one%near(i) = x + one%near(i + 1)
+  end subroutine writes_behind
+end module pointers_mod
+""",
+    "wider_mod": """module wider_mod
+  use procs_mod
+  implicit none
+  interface mixed
+    module procedure mixed_logical
+  end interface mixed
+  interface &
+    ! the name follows
+
+    & split
+    module procedure split_integer
+  end interface split
+contains
+  pure real(wp) function mixed_logical(x)
+    logical, intent(in) :: x
+    mixed_logical = merge(1, 2, x)
+  end function mixed_logical
+  pure real(wp) function split(x)
+    real(wp), intent(in) :: x
+    split = x
+  end function split
+  real(wp) function split_integer(x)
+    integer, intent(in) :: x
+    scale = scale + x
+    split_integer = scale
+  end function split_integer
+end module wider_mod
+""",
+    "included_part": """interface joined
+  module procedure joined_integer
+end interface joined
+equivalence (included, same)
+""",
+    "included_mod": """module included_mod
+  use state_mod, only: wp, scale
+  implicit none
+  interface joined
+    module procedure joined_real
+  end interface joined
+  real(wp) :: included(200), same(200)
+  include 'included_part.f90'
+contains
+  pure real(wp) function joined_real(x)
+    real(wp), intent(in) :: x
+    joined_real = x
+  end function joined_real
+  pure real(wp) function of_included(i)
+    integer, intent(in) :: i
+    of_included = included(i)
+  end function of_included
+  real(wp) function joined_integer(x)
+    integer, intent(in) :: x
+    scale = scale + x
+    joined_integer = scale
+  end function joined_integer
+end module included_mod
+""",
+    "stated_mod": """module stated_mod
+  use state_mod, only: wp, scale
+  implicit none
+  generic, public :: stated => stated_integer, stated
+contains
+  pure real(wp) function stated(x)
+    real(wp), intent(in) :: x
+    stated = x
+  end function stated
+  real(wp) function stated_integer(x)
+    integer, intent(in) :: x
+    scale = scale + x
+    stated_integer = scale
+  end function stated_integer
+end module stated_mod
+""",
     "branches_mod": """module branches_mod
   implicit none
   real(8) :: level = 1
@@ -324,6 +420,8 @@ end module branches_mod
 """,
 }
 """The modules by the names of their files."""
+NOT_COMPILED = frozenset({"branches_mod", "included_mod", "included_part", "stated_mod"})
+"""Files that are not part of the program: gfortran 12 lacks `generic` statements of modules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,6 +521,23 @@ REFUSED = (
     CallingNest("preprocessed", "use branches_mod", "a(i) = chosen(b(i))"),
     CallingNest("hidden_by_local", "use procs_mod, only: set", "call scaled(a(i), b(i))",
                 "external :: scaled"),
+    CallingNest("of_parent_type", "use pointers_mod", "w(i) = b(i) ; a(i) = of_parent(one, i + 1)",
+                "type(longer) :: one ; real(8), target :: w(100)"),
+    CallingNest("writes_behind_pointer", "use pointers_mod", "call writes_behind(one, i, b(i))",
+                "type(base) :: one"),
+    CallingNest("widened_generic", "use wider_mod", "a(i) = mixed(i)"),
+    CallingNest("split_statement", "use wider_mod", "a(i) = split(i)"),
+    CallingNest("included_interface", "use included_mod", "a(i) = joined(i)"),
+    CallingNest("included_equivalence", "use included_mod", "same(i) = of_included(i + 1)"),
+    CallingNest("changed_in_bound", "use procs_mod ; use exports_mod, only: factor",
+                "do j = 1, int(scaled(b(i))) ; factor = 1 ; a(i) = j ; end do", "integer :: j"),
+    CallingNest("stated_generic", "use stated_mod", "a(i) = stated(i)"),
+    CallingNest("sum_of_what_reads_it", "use procs_mod ; use exports_mod, only: factor",
+                "factor = factor + scaled(b(i))"),
+    CallingNest("largest_of_what_reads_it", "use procs_mod ; use exports_mod, only: factor",
+                "factor = max(factor, scaled(b(i)))"),
+    CallingNest("kept_of_what_reads_it", "use procs_mod ; use exports_mod, only: factor",
+                "if (factor < scaled(b(i))) factor = scaled(b(i))"),
     CallingNest("missing_module", "use procs_mod, only: scaled ; use lost_mod",
                 "a(i) = lost(b(i))"),
 )  # fmt: skip
@@ -431,7 +546,7 @@ REFUSED = (
 
 def program_text(nests: tuple[CallingNest, ...], texts: tuple[str, ...]) -> str:
     """Return the modules and subroutines with a program that prints all bits of the results."""
-    modules = "".join(text for name, text in MODULES.items() if name != "branches_mod")
+    modules = "".join(text for name, text in MODULES.items() if name not in NOT_COMPILED)
     calls = "".join(
         f"  a = [(mod(7 * i, 5), i = 1, n + 5)]\n  b = [(mod(5 * i, 7), i = 1, n + 5)]\n"
         f"  call {one.name}(n, a, b, k)\n  print '(a, 200z17)', '{one.name}', a, b\n"

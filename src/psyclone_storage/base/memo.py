@@ -182,8 +182,21 @@ class Versions:
         later: tuple[CachedItem, ...],
         changes: _Changes[CachedItem],
     ) -> None:
-        """Record that `later` is `earlier` with `changes`, which may be larger than necessary."""
+        """Record that `later` is `earlier` with `changes`.
+
+        Many changes are not recorded, because their combination takes longer than a comparison.
+        """
         if earlier is later or id(later) in self._notes:
+            return
+        changes = tuple(
+            [
+                one
+                for one in changes
+                if one.stop - one.start != len(one.after)
+                or any(map(is_not, earlier[one.start : one.stop], one.after))
+            ]
+        )
+        if sum(one.stop - one.start + len(one.after) for one in changes) > _SMALL:
             return
         if len(self._notes) == _NOTES:
             del self._notes[next(iter(self._notes))]
@@ -217,6 +230,8 @@ class Versions:
             found = changes if found is None else combined(changes, found)
             if ancestor is earlier:
                 return found
+            if len(found) > _SMALL:
+                return None
             at = ancestor
         return None
 
@@ -263,11 +278,12 @@ def kept_by_version(
     ) -> Callable[[VersionedTree, *Others], CachedValue]:
         def known(tree: VersionedTree, *others: *Others) -> CachedValue:
             items, versions = tree.body, tree.versions
-            same = [one for one in versions.results(update) if all(map(is_, one.others, others))]
-            for one in same:
-                if one.items is items:
-                    known_result: CachedValue = one.made
+            results = versions.results(update)
+            for earlier, used, made in results:
+                if earlier is items and all(map(is_, used, others)):
+                    known_result: CachedValue = made
                     return known_result
+            same = [one for one in results if all(map(is_, one.others, others))]
             best, nearest = None, empty
             for one in _by_similarity(same, items, versions):
                 splice = versions.splice(one.items, items)

@@ -48,7 +48,9 @@ from psyclone_storage.pipeline.overloads import (
     sort_of,
 )
 
-_INTERFACE = regex(r"\binterface\s+([a-z]\w*)")
+_GAP = r"(?:[ \t]|&[ \t]*(?:![^\n]*)?\n(?:[ \t]*(?:![^\n]*)?\n)*[ \t]*&?)"
+_GENERIC = regex(rf"\b(?:interface{_GAP}|generic\b[^:\n]*::){_GAP}*([a-z]\w*)")
+"""A generic name; a statement may be continued."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +131,21 @@ class CallResolver:
         if source is None:
             return ()
         here = ProcedurePlace(source, module, name)
-        if self.state_of(here).found and name not in self._generics(source):
+        is_generic = name in self._generics(source)
+        if self.state_of(here).found and not is_generic:
             return (here,)
-        found: list[ProcedurePlace] = []
         around = self.finder.of_source(source, module)
-        for one in specific_procedures(source, module, name):
+        uses = () if around is None else around.uses
+        found: list[ProcedurePlace] = []
+        extended = self.finder.imported(uses, name) if is_generic else None
+        if extended is not None and extended.module_key != module:
+            found += self.in_module(extended, None)
+            if not found:
+                return ()
+        for one in specific_procedures(self.finder.with_included(source), module, name):
             own = None if around is None else around.symbols.get(one)
-            if own is None and around is not None:
-                own = self.finder.imported(around.uses, one)
+            if own is None:
+                own = self.finder.imported(uses, one)
             inner: tuple[ProcedurePlace, ...] = ()
             if one == name:
                 inner = (here,) if self.state_of(here).found else ()
@@ -149,7 +158,8 @@ class CallResolver:
 
     def _generics(self, source: SourceText) -> frozenset[str]:
         if source not in self._interfaces:
-            self._interfaces[source] = frozenset(_INTERFACE.findall(key_of(source.text)))
+            text = key_of(self.finder.with_included(source).text)
+            self._interfaces[source] = frozenset(_GENERIC.findall(text))
         return self._interfaces[source]
 
     def code(self, place: ProcedurePlace) -> tuple[Routine, ...]:

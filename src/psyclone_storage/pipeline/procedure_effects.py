@@ -15,8 +15,9 @@ from psyclone_storage.analysis.bodies.accesses import (
     unknown_lines,
 )
 from psyclone_storage.analysis.bodies.def_use import Summary
+from psyclone_storage.analysis.bodies.effects import threadprivate_in
 from psyclone_storage.analysis.bodies.flow import summary_of_routine
-from psyclone_storage.analysis.bodies.names import ATTRIBUTES, RoutineNames, threadprivate_in
+from psyclone_storage.analysis.bodies.names import ATTRIBUTES, RoutineNames
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
@@ -34,7 +35,7 @@ from psyclone_storage.languages.fortran.parse.device_directives import joined
 from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
 from psyclone_storage.languages.fortran.parse.scopes import ScopeNode
 from psyclone_storage.languages.fortran.parse.state import read_state
-from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.languages.sources.module_finder import INCLUDE, ModuleFinder
 from psyclone_storage.languages.sources.module_names import defined_modules
 from psyclone_storage.pipeline.call_resolution import ProcedurePlace
 from psyclone_storage.pipeline.effects import SharedEffects
@@ -207,7 +208,9 @@ class ProcedureEffects:
         if words & {*_SHARED_WORDS, "bind"} or isinstance(symbol.type, DerivedType):
             return False
         source, known = self._finder.source_of(module), self._finder.module(module)
-        if source is None or known is None or known.included or not self._is_unique(module):
+        if source is None or known is None or not self._is_unique(module):
+            return False
+        if INCLUDE.search(source.text):
             return False
         scopes = [one for one in read_scopes(source).modules if one.key == module]
         if is_preprocessed(source) or len(scopes) != 1:
@@ -250,9 +253,11 @@ def _record(scope: ScopeNode, summary: Summary, reads: frozenset[_Entity]) -> Pr
     sets = frozenset(key for key in whole if summary.sets and (key,) in summary.sets)
 
     def intent_of(key: str, given: Intent | None) -> Intent | None:
-        if given in (None, Intent.INOUT):
-            return Intent.OUT if key in sets else given if key in written else Intent.IN
-        return given
+        if given is Intent.OUT:
+            return given
+        if given is Intent.IN:  # a target of its pointer components may be written
+            return Intent.INOUT if key in written else given
+        return Intent.OUT if key in sets else given if key in written else Intent.IN
 
     dummies = tuple((key, intent_of(key, given)) for key, given in own.dummies)
     return replace(own, dummies=dummies, reads=reads, sets=sets)

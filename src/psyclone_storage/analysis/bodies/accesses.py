@@ -475,15 +475,20 @@ def unknown_calls(
             yield line, "%".join(base.variable) if base else "a procedure"
         targets = expressions_of(line)
         for expr in targets[1:] if isinstance(line, un.Call) else targets:
-            for part in ex.walk(expr):
-                function = _function(part, names) if isinstance(part, ex.Index) else None
-                if function is not None and not names.is_harmless(function[0]):
-                    yield line, function[0]
+            yield from ((line, function) for function in unknown_functions(expr, names))
         for call in defined_operations(line, names.typing):
             name = path_of(call.procedure)
             assert name is not None
             if not names.is_harmless(name.root) and not names.is_intrinsic(call):
                 yield line, name.root
+
+
+def unknown_functions(expr: ex.Expr, names: RoutineNames) -> Iterator[str]:
+    """Yield the names of the functions in an expression whose value or effects are unknown."""
+    for part in ex.walk(expr):
+        function = _function(part, names) if isinstance(part, ex.Index) else None
+        if function is not None and not names.is_harmless(function[0]):
+            yield function[0]
 
 
 def unknown_procedures(lines: Iterable[un.Line], names: RoutineNames) -> frozenset[str]:

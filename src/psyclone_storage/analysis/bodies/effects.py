@@ -62,6 +62,8 @@ OVERLOADS = regex(
     re.IGNORECASE | re.MULTILINE,
 )
 """Statements of a module that define operators, assignments or I/O procedures."""
+_THREADPRIVATE = regex(r"!\$omp\s+threadprivate\s*\((?P<names>[^)]*)\)", re.IGNORECASE)
+_WORD = regex(r"[a-z]\w*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +227,12 @@ def has_pointers(target: ex.Expr, code: Routine) -> bool:
     kind = Typing(code.symbol, code.structure).type_of(target)
     own = code.structure(kind) if isinstance(kind, DerivedType) else None
     return own is not None and any("pointer" in part.attributes for part in own.components)
+
+
+def threadprivate_in(text: str) -> frozenset[str]:
+    """Return the keys of the names in the `threadprivate` directives in a text."""
+    listed = " ".join(found["names"] for found in _THREADPRIVATE.finditer(text))
+    return frozenset(map(key_of, _WORD.findall(listed)))
 
 
 # ---------------------------------------------------------------------------- calls

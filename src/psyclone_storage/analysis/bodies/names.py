@@ -13,7 +13,14 @@ from itertools import chain
 from operator import is_
 from typing import Any, Self, TypeVar
 
-from psyclone_storage.analysis.bodies.effects import ASSIGNMENT, OVERLOADS, ProcedureCall, module_of
+from psyclone_storage.analysis.bodies.effects import (
+    ASSIGNMENT,
+    OVERLOADS,
+    ProcedureCall,
+    module_of,
+    threadprivate_in,
+)
+from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
@@ -33,7 +40,6 @@ _SHARED = frozenset({"pointer", "target"})
 _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
 _INCLUDED = regex(r"\s*(?:#\s*)?include\s*['\"<]", re.IGNORECASE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
-_THREADPRIVATE = regex(r"!\$omp\s+threadprivate\s*\((?P<names>[^)]*)\)", re.IGNORECASE)
 _ANY_COMPONENT = "*"
 """The key that represents any component of a variable of unknown type."""
 _NAME_AND_BRACKET = regex(r"\b(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
@@ -69,10 +75,7 @@ class RoutineNames:
         return {}
 
     def of_statement(self, line: un.Line, answer: Callable[[un.Line, Self], Answer]) -> Answer:
-        """Return the cached result of `answer` for a statement.
-
-        The result may depend only on the statement and the names.
-        """
+        """Return the cached result of `answer`, which depends on a statement and the names."""
         key = (answer.__name__, id(line))
         found = self.known_statements.get(key)
         if found is None:
@@ -117,15 +120,20 @@ class RoutineNames:
     def procedure(self, key: str) -> Procedure | None:
         """Return the record of a called procedure, None if its effects are unknown.
 
-        It is a procedure of the module, or one of another module with known effects.
+        That of a function is unknown if it reads what the routine may change.
         """
+        found = self._record(key)
+        is_called = found is not None and found.is_function and found.pure
+        return None if is_called and self.read_by(key) & changed_names(self.code) else found
+
+    def _record(self, key: str) -> Procedure | None:
         if key not in self.known_procedures:
             self.known_procedures[key] = self._proved(key) or self.procedures.get(key)
         return self.known_procedures[key]
 
     @cached_property
     def known_procedures(self) -> dict[str, Procedure | None]:
-        """Cached results of `procedure`."""
+        """Cached records of procedures."""
         return {}
 
     def _proved(self, key: str) -> Procedure | None:
@@ -253,12 +261,19 @@ class RoutineNames:
         return found
 
     def _components(self, kind: DerivedType) -> tuple[un.Declare, ...]:
-        """Return the known components of a derived type."""
-        own = self.structures.get((key_of(kind.module or ""), kind.name))
-        if own is not None:
-            return own.components
+        """Return the components of a derived type and of its parents, () if some are unknown."""
         found = self.code.structure(kind) or self.code.symbol(kind.name)
-        return tuple(map(declaration_of, found.components))
+        own = self.structures.get((key_of(kind.module or ""), kind.name))
+        if own is not None and not found.extends:
+            return own.components
+        parts = [*found.components]
+        while found.extends:
+            parent = self.code.structure(DerivedType(found.extends, found.module_key))
+            if parent is None:
+                return ()
+            found = parent
+            parts += found.components
+        return tuple(map(declaration_of, parts))
 
     def _root(self, key: str) -> un.Declare | None:
         code = self.code
@@ -355,7 +370,7 @@ class RoutineNames:
         The procedure may use another name for a variable of another module. If its variables are
         unknown, it may read all variables that the routine imports.
         """
-        own = self.procedure(procedure)
+        own = self._record(procedure)
         if own is not None and own.reads is not None:
             return self._names_of(own.reads)
         found: set[str] = set()
@@ -562,12 +577,6 @@ class RoutineNames:
         if kinds == {Intrinsic.REAL, Intrinsic.COMPLEX}:
             return False  # a pointer may alias the real or imaginary part of complex numbers
         return len(types) == 2 and len(kinds) == 2
-
-
-def threadprivate_in(text: str) -> frozenset[str]:
-    """Return the keys of the names in the `threadprivate` directives in a text."""
-    listed = " ".join(found["names"] for found in _THREADPRIVATE.finditer(text))
-    return frozenset(map(key_of, _WORD.findall(listed)))
 
 
 def _opaque(items: tuple[Specified, ...]) -> Iterator[un.Opaque]:

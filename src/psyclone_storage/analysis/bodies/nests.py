@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-from psyclone_storage.analysis.bodies.accesses import irregular_lines
+from psyclone_storage.analysis.bodies.accesses import irregular_lines, unknown_functions
 from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item, flow_of
 from psyclone_storage.analysis.bodies.independence import (
@@ -118,7 +118,7 @@ class CodeFootprint:
         first, second, flow = self.loop, other.loop, self.flow
         changed = flow.written(first) | flow.written(second)
         return (
-            *_bounds_change(first, _roots(changed - {(counter(first),)})),
+            *_bounds_change(first, _roots(changed - {(counter(first),)}), flow),
             *(
                 _carried_reason(second, variable)
                 for variable in sorted(_scalars_between(first, second, flow))
@@ -142,6 +142,7 @@ class CodeFootprint:
         if line.step is not None and whole_number(line.step) != 1:
             message = f"The loop over '{_text(self)}' does not count by one."
             yield Diagnostic("T063", message, line.place)
+        yield from _unknown_bounds(loop, flow)
         for name in sorted(names_in(line.stop) & _roots(flow.body(loop).written)):
             message = f"The loop over '{_text(self)}' changes '{name}', which is in its bounds."
             yield Diagnostic("T063", message, line.place)
@@ -305,10 +306,20 @@ def _bounds_depend(loop: FlowNode, inner: FlowNode, flow: Flow) -> Iterator[Diag
     for name in sorted(frozenset().union(*map(names_in, bounds_of_loop(_line(inner)))) & changing):
         message = f"The bounds of the loop over '{counter(inner)}' depend on '{name}'."
         yield Diagnostic("T063", message, place_of_line(inner.line))
-    yield from _bounds_change(loop, _roots(flow.body(loop).written))
+    yield from _unknown_bounds(inner, flow)
+    yield from _bounds_change(loop, _roots(flow.body(loop).written), flow)
 
 
-def _bounds_change(loop: FlowNode, changing: frozenset[str]) -> Iterator[Diagnostic]:
+def _unknown_bounds(loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
+    """Yield problems for functions in the bounds of a loop that may return other values (T063)."""
+    for bound in bounds_of_loop(_line(loop)):
+        for name in unknown_functions(bound, flow.names):
+            message = f"The bounds of the loop over '{counter(loop)}' call '{name}'."
+            yield Diagnostic("T063", message, place_of_line(loop.line))
+
+
+def _bounds_change(loop: FlowNode, changing: frozenset[str], flow: Flow) -> Iterator[Diagnostic]:
+    yield from _unknown_bounds(loop, flow)
     for name in sorted(frozenset().union(*map(names_in, bounds_of_loop(_line(loop)))) & changing):
         message = f"The loop over '{counter(loop)}' changes '{name}', which is in its bounds."
         yield Diagnostic("T063", message, place_of_line(loop.line))

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from enum import Enum
 
+from psyclone_storage.analysis.bodies.accesses import reads_of
 from psyclone_storage.analysis.bodies.flow import Flow, Item
 from psyclone_storage.analysis.bodies.shapes import type_of_values
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.operators import AnyOperator, Operator
 from psyclone_storage.ir.paths import Variable, path_of
+from psyclone_storage.ir.rewrite import expressions_of
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Declare, If
+from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Declare, If, Line
 
 
 class Extreme(Enum):
@@ -79,7 +81,7 @@ def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> Loo
     found: set[Reducing] = set()
     for item in items:
         operator = _operator(item, variable, flow)
-        if operator is None:
+        if operator is None or _is_read_by_call(item.node.line, variable, flow):
             return None
         found.add(operator)
     if len(found) != 1:
@@ -92,6 +94,14 @@ def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> Loo
         return None
     exact = kind in (Intrinsic.INTEGER, Intrinsic.LOGICAL) or operator not in _ROUNDED
     return LoopReduction(operator, variable[0], exact)
+
+
+def _is_read_by_call(line: Line, variable: Variable, flow: Flow) -> bool:
+    """Return whether a function that a statement calls reads a variable that it does not name."""
+    exprs = expressions_of(line)
+    reads = (read for expr in exprs for read in reads_of(expr, flow.names))
+    named = sum(_mentions(expr, variable) for expr in exprs)
+    return sum(read.path.root == variable[0] for read in reads) > named
 
 
 def _is_assumed_size(declared: Declare) -> bool:

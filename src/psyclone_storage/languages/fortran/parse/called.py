@@ -29,14 +29,11 @@ from psyclone_storage.languages.fortran.parse.body import code_of
 from psyclone_storage.languages.fortran.parse.constructs import read_whole_lines
 from psyclone_storage.languages.fortran.parse.module_symbols import symbol_of
 from psyclone_storage.languages.fortran.parse.procedures import read_bindings
-from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
+from psyclone_storage.languages.fortran.parse.scope_reader import GENERIC, read_scopes
 from psyclone_storage.languages.fortran.parse.scopes import ScopeNode
 from psyclone_storage.languages.fortran.parse.statements import SourceStatement
 from psyclone_storage.languages.fortran.parse.trivia import elements
 
-_GENERIC = regex(
-    r"generic\b[^:]*::\s*(?P<name>[a-z]\w*)\s*=>\s*(?P<names>[\w\s,]+)$", re.IGNORECASE
-)
 FINAL = "final("
 """The name by which `read_bound` returns the final procedures of a type."""
 _FINAL = regex(r"final\b\s*(?:::)?\s*(?P<names>\w[\w\s,]*)$", re.IGNORECASE)
@@ -173,7 +170,7 @@ def bound_procedures(source: SourceText, type_name: str, binding: str) -> tuple[
             continue
         for bound in read_bindings(statement):
             targets[bound.name.lower()] = (bound.target.lower(),)
-        if generic := _GENERIC.match(statement.text):
+        if generic := GENERIC.match(statement.text):
             names = re.findall(r"\w+", generic["names"].lower())
             targets[generic["name"].lower()] = tuple(names)
         if final := _FINAL.match(statement.text):

@@ -55,6 +55,8 @@ _INTERFACE = regex(
     re.IGNORECASE,
 )
 _LISTED = regex(r"(?:module\s+)?procedure\b\s*(?:::)?\s*(?P<names>[\w\s,]+)$", re.IGNORECASE)
+GENERIC = regex(r"generic\b[^:]*::\s*(?P<name>[a-z]\w*)\s*=>\s*(?P<names>[\w\s,]+)$", re.IGNORECASE)
+"""A statement that declares a generic name, in a module or in a derived type."""
 _END_INTERFACE = regex(r"end\s*interface\b", re.IGNORECASE)
 _END = regex(
     r"end(?:\s*(?P<kind>subroutine|function|program|module|submodule|procedure|block|associate)\b"
@@ -100,6 +102,7 @@ class _ScopeReader:
             "module": self._module,
             "submodule": self._unit,
             "interface": self._interface,
+            "generic": self._generic,
             "abstract": self._interface,
             "block": self._block,
             "associate": self._associate,
@@ -211,6 +214,18 @@ class _ScopeReader:
             self._scope.generics.append(generic)
         self._note_names(statement)
         self._skip(_END_INTERFACE, statement, generic)
+        return True
+
+    def _generic(self, statement: SourceStatement) -> bool:
+        """Record the procedures of a generic name that a statement declares."""
+        head = GENERIC.match(statement.text)
+        if head is None or self._scope is None:
+            return False
+        names = _WORD.findall(head["names"].lower())
+        stop = statement.whole().stop
+        block = InterfaceBlock(head["name"].lower(), statement, stop=stop, procedures=names)
+        self._scope.generics.append(block)
+        self._note_names(statement)
         return True
 
     def _implicit(self, statement: SourceStatement) -> bool:
