@@ -83,6 +83,26 @@ class Peel:
     of: str
 
 
+@dataclass(frozen=True, slots=True)
+class RowStrips:
+    """The place of a loop over rows in a chain of loops that run strip by strip.
+
+    Adjacent loops with equal `chain` run together, in strips of `rows` rows, unless their data fit
+    in `cache` mebibytes (0: never). The loop runs `shift` rows after the strip.
+    """
+
+    chain: str
+    rows: int
+    cache: int
+    shift: int
+
+
+def describe_strips(strips: RowStrips) -> str:
+    """Return a description: `in strips of 16 rows of the chain loop1, 2 rows later`."""
+    delay = f", {strips.shift} rows later" if strips.shift else ""
+    return f"in strips of {strips.rows} rows of the chain {strips.chain}{delay}"
+
+
 def describe_peel(peel: Peel) -> str:
     """Return a description of the loop part: `interior at depth 2`, `south of the interior`."""
     if peel.section is PeelSection.RIM:

@@ -17,7 +17,7 @@ from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.expr import Expr, Origin, Sort, Symbol
+from psyclone_storage.ir.expr import Element, Expr, Origin, Sort, Symbol
 from psyclone_storage.ir.intrinsics import PROCEDURES
 from psyclone_storage.ir.keys import (
     Named,
@@ -203,11 +203,16 @@ _NO_MODULE = KernelModule("", _NOWHERE, _NOWHERE)
 
 @dataclass(frozen=True, slots=True)
 class LiftedValue:
-    """A value that is precomputed for each point; statements refer to it as `name`."""
+    """A value that is precomputed for each point; statements refer to it as `name`.
+
+    If it depends only on the array element `cached_by`, generated code computes it again only where
+    that element has changed since the last invoke.
+    """
 
     name: str
     type: ScalarType
     value: Expr
+    cached_by: Element | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Hashable
 
 from psyclone_storage.base.fresh import Fresh
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.ir.cached_values import CachedArray
 from psyclone_storage.ir.expr import Expr, canonical
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import BasisOperation, BasisShape, ReductionOp, StencilShape
@@ -354,6 +355,7 @@ RuntimeValue = (
     | BandNumber
     | ColumnMap
     | GridPropertyOf
+    | CachedArray
     | LoopStart
     | LoopEnd
     | ColourMap

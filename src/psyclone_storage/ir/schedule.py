@@ -17,7 +17,7 @@ from psyclone_storage.ir.expr import Binary, Expr, intrinsic, whole
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, ArgKind, GridBounds, Kernel, ReductionOp
 from psyclone_storage.ir.keys import FromModule, Named
-from psyclone_storage.ir.loop_split import Peel
+from psyclone_storage.ir.loop_split import Peel, RowStrips
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke
 from psyclone_storage.ir.region import NOTHING, Depth
@@ -262,6 +262,7 @@ class Loop(Keeper):
       procedure handles columns with one level.
     - `for_threads`: colours are only for teams of threads; one thread visits cells in mesh order.
     - `peel`: the part of a split loop that this loop and its inner loops represent.
+    - `strips`: the place of a loop over rows in a chain of loops that run strip by strip.
     """
 
     uid: str
@@ -278,6 +279,7 @@ class Loop(Keeper):
     one_level: bool = False
     for_threads: bool = False
     peel: Peel | None = None
+    strips: RowStrips | None = None
 
     @property
     def computed(self) -> Extent:

@@ -13,7 +13,7 @@ from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.directive import RegionOptions
 from psyclone_storage.ir.expr import spell
 from psyclone_storage.ir.kernel import KernelArg
-from psyclone_storage.ir.loop_split import Peel, describe_peel
+from psyclone_storage.ir.loop_split import Peel, describe_peel, describe_strips
 from psyclone_storage.ir.region import Depth, describe_depth
 from psyclone_storage.ir.transfer import EnterData, TaskWait, Update, Wait
 from psyclone_storage.ir.walk import kernel_calls
@@ -103,6 +103,7 @@ def statement_text(item: sch.Statement) -> str:
             size = f" ({item.tile} each)" if over.counts_tiles else ""
             text = f"{over.value}{size}, {extent_text(extent)}{_filled_text(item)}"
             text += f", {describe_peel(item.peel)}" if item.peel else ""
+            text += f", {describe_strips(item.strips)}" if item.strips else ""
             text += _parts_text(item) + (", in a procedure of its own" if item.outlined else "")
             text += ", another for one level" if item.one_level else ""
             text += ", in mesh order on one thread" if item.for_threads else ""

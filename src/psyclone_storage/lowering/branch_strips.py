@@ -23,24 +23,28 @@ identically in every strip.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.branch_strips import ALONG_ROWS, changed_in_strips, hot_path
+from psyclone_storage.ir.cached_values import CachedArray, CachePart
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     expressions_of,
     names_in,
     negated,
+    substituted,
     walk_lines,
 )
-from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.routine import LiftedValue, Routine
 from psyclone_storage.ir.schedule import KernelCall, Loop
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.used import names_in_declaration
 from psyclone_storage.lowering.arguments import actual_arguments
+from psyclone_storage.lowering.cached_values import PointCache, caches_values
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.passes.inline.block import inlined_block, kinds_in_block
 
@@ -72,16 +76,13 @@ def strips(
     parts = tuple(_PointCall(context, call, names, lower) for call in _calls(loop))
     size = max(part.path.strip for part in parts if part.path)
     stop = ex.intrinsic("min", ex.Binary(Operator.PLUS, names.strip, ex.whole(size - 1)), ends[1])
-    run_end = ex.Binary(Operator.MINUS, names.next, _ONE)
-
-    def over(end: ex.Expr, lines: Iterable[un.Line]) -> un.Do:
-        return un.Do(names.point, names.first, end, tuple(lines))
-
     ahead = tuple(line for part in parts for line in part.lifted())
+    caches = tuple(cache for part in parts for cache in part.caches())
     together: Lines = (
         un.Assign(names.next, names.point),
-        *((_NO_VECTORS, over(run_end, ahead)) if ahead else ()),
-        over(run_end, (line for part in parts for line in part.without_branches())),
+        *((_NO_VECTORS, names.run(names.run_end, ahead)) if ahead else ()),
+        *(line for cache in caches for line in _refreshed(context, cache, names)),
+        names.run(names.run_end, (line for part in parts for line in part.without_branches())),
         un.Assign(names.first, names.next),
     )
     alone: Lines = (
@@ -89,14 +90,14 @@ def strips(
         un.Assign(names.first, ex.Binary(Operator.PLUS, names.first, _ONE)),
     )
     runs: Lines = (
-        over(names.last, (line for part in parts for line in part.leaves())),
+        names.run(names.last, (line for part in parts for line in part.leaves())),
         _COMMENT,
         un.If((un.Branch(ex.Binary(Operator.GREATER, names.point, names.first), together),), alone),
     )
     own = (
         *(
             un.Declare(one.text, context.ops.integer)
-            for one in (names.first, names.next, names.last)
+            for one in (names.first, names.next, names.last, *((names.stale,) if caches else ()))
         ),
         *(one for part in parts for one in part.arrays(size)),
     )
@@ -108,25 +109,48 @@ def strips(
     return un.Do(names.strip, ends[0], ends[1], (un.ScopedBlock((), own, body),), ex.whole(size))
 
 
+def _refreshed(context: LoweringContext, cache: PointCache, names: _StripNames) -> Lines:
+    """Return the statements that compute the cached values of a run if one is outdated."""
+    run_end = names.run_end
+    count = un.Assign(names.stale, ex.Binary(Operator.PLUS, names.stale, _ONE))
+    counted = un.If((un.Branch(cache.outdated(context.work), (count,)),))
+    renewed = (_NO_VECTORS, names.run(run_end, cache.renewed()))
+    return (
+        un.Assign(names.stale, ex.whole(0)),
+        names.run(run_end, (counted,)),
+        un.If((un.Branch(ex.Binary(Operator.GREATER, names.stale, ex.whole(0)), renewed),)),
+    )
+
+
 def _calls(loop: Loop) -> tuple[KernelCall, ...]:
     return tuple(item for item in loop.body if isinstance(item, KernelCall))
 
 
 @dataclass(frozen=True, slots=True)
 class _StripNames:
-    """Variables of strip loops: strip, point, and the limits of runs of points."""
+    """Variables of strip loops: strip, point, the limits of runs, and the stale cached values."""
 
     strip: ex.Name
     point: ex.Name
     first: ex.Name
     next: ex.Name
     last: ex.Name
+    stale: ex.Name
+
+    @property
+    def run_end(self) -> ex.Expr:
+        """Return the last point of a run."""
+        return ex.Binary(Operator.MINUS, self.next, _ONE)
+
+    def run(self, end: ex.Expr, lines: Iterable[un.Line]) -> un.Do:
+        """Return a loop over the points from the first of a run to `end`."""
+        return un.Do(self.point, self.first, end, tuple(lines))
 
     @staticmethod
     def of(context: LoweringContext) -> _StripNames:
         """Return variables with unused names."""
         counted = context.counter("i_strip"), context.counter("i")
-        return _StripNames(*counted, *map(context.work.fresh, ("first", "next", "last")))
+        return _StripNames(*counted, *map(context.work.fresh, ("first", "next", "last", "stale")))
 
 
 class _PointCall:
@@ -143,15 +167,21 @@ class _PointCall:
         offset = ex.Binary(Operator.MINUS, names.point, names.strip)
         index = ex.Binary(Operator.PLUS, offset, _ONE)
         lifted = self.path.lifted if self.path else ()
-        self._arrays = [context.work.fresh(one.name) for one in lifted]
-        self._known = {
-            one.name: ex.Element(array, (index,))
-            for one, array in zip(lifted, self._arrays, strict=True)
+        cached = [one for one in lifted if one.cached_by and caches_values(context)]
+        self._caches = {one.name: self._cache_of(one) for one in cached}
+        self._lifted = [one for one in lifted if one.name not in self._caches]
+        self._arrays = [context.work.fresh(one.name) for one in self._lifted]
+        self._known: dict[str, ex.Expr] = {
+            **{name: parts[CachePart.VALUES] for name, (_, parts) in self._caches.items()},
+            **{
+                one.name: ex.Element(array, (index,))
+                for one, array in zip(self._lifted, self._arrays, strict=True)
+            },
         }
 
     def arrays(self, size: int) -> Iterator[un.Declare]:
         """Yield the arrays for precomputed values, with one element for each point of a strip."""
-        for one, array in zip(self.path.lifted if self.path else (), self._arrays, strict=True):
+        for one, array in zip(self._lifted, self._arrays, strict=True):
             kind = one.type.kind
             if kind is not None:
                 kind = self._context.work.imported_kind(kind, self._code.uses)
@@ -167,8 +197,15 @@ class _PointCall:
 
     def lifted(self) -> Lines:
         """Return the statements that precompute values for one point."""
-        lifted = self.path.lifted if self.path else ()
-        return self._placed(tuple(un.Assign(ex.Name(one.name), one.value) for one in lifted))
+        return self._placed(tuple(un.Assign(ex.Name(one.name), one.value) for one in self._lifted))
+
+    def caches(self) -> Iterator[PointCache]:
+        """Yield the caches of values of this call."""
+        for one in self.path.lifted if self.path else ():
+            if one.name in self._caches:
+                element, parts = self._caches[one.name]
+                computed = self._placed((un.Assign(ex.Name(one.name), one.value),))
+                yield PointCache(element, parts, computed)
 
     def without_branches(self) -> Lines:
         """Return the statements of the hot path, which use precomputed values."""
@@ -177,6 +214,24 @@ class _PointCall:
     def all(self) -> Lines:
         """Return all statements of the kernel, with branches."""
         return self._lower(self._call, self._names.point)
+
+    def _cache_of(self, lifted: LiftedValue) -> tuple[ex.Expr, Mapping[CachePart, ex.Expr]]:
+        """Return the element on which a cached value depends, and those of its cache."""
+        element, call = lifted.cached_by, self._call
+        assert element is not None
+        args = actual_arguments(self._context, call, self._names.point)
+        placed = substituted(element, dict(zip(self._code.dummy_keys, args, strict=True)))
+        assert isinstance(placed, ex.Element)
+        at = self._code.dummy_keys.index(key_of(ex.canonical(element.base)))
+        dummy = call.dummies[at]
+        assert dummy.arg is not None
+        field = call.args[dummy.arg].value
+        name = f"{lifted.name.removesuffix('_of_strip')}_{self._code.dummies[at]}"
+        arrays = (
+            CachedArray(call.uid, name, part, dummy.property_name, field) for part in CachePart
+        )
+        parts = {one.part: ex.Element(self._context.value(one), placed.items) for one in arrays}
+        return placed, parts
 
     @property
     def _code(self) -> Routine:

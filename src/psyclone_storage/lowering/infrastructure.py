@@ -109,6 +109,14 @@ class Infrastructure:
 
 
 @dataclass(frozen=True, slots=True)
+class StripOfRows:
+    """The current strip in a chain of loops: variables with its first row and number of rows."""
+
+    first: Expr
+    rows: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class LoweringContext:
     """Context for lowering one routine.
 
@@ -116,6 +124,7 @@ class LoweringContext:
     - `partial_sums`: the per-thread variable of each reproducibly reduced scalar.
     - `held`: planned storage accesses.
     - `outlines`: loops may be moved to procedures, except inside such a procedure.
+    - `strip`: the current strip inside a chain of loops.
     - `on_device`: the code is inside a device region, where loops are not outlined.
     - `for_threads`: the code is inside a loop over colours that one thread does not use.
     """
@@ -128,6 +137,7 @@ class LoweringContext:
     held: StoragePlan = StoragePlan()
     outlines: bool = True
     on_device: bool = False
+    strip: StripOfRows | None = None
     for_threads: bool = False
 
     def value(self, asked: RuntimeValue) -> Expr:

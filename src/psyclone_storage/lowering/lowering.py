@@ -36,6 +36,7 @@ from psyclone_storage.lowering.reductions import (
 )
 from psyclone_storage.lowering.routine_builder import ModuleImports, Workspace
 from psyclone_storage.lowering.statements import nested
+from psyclone_storage.lowering.strip_chains import by_chain, chain_lines
 
 Timed = Callable[[sch.ProfileRegion, tuple[un.Line, ...]], tuple[un.Line, ...]]
 
@@ -140,10 +141,12 @@ def _lower_body(
     `timed` encloses the lines of a profile region in profiler calls.
     """
     before: sch.Statement | None = None
-    for items in _by_message(body):
+    for items in _by_message(context, body):
         statement, *others = items
         if isinstance(statement, sch.ProfileRegion):
             lines = timed(statement, tuple(_lower_body(context, statement.body, timed)))
+        elif others and isinstance(statement, sch.Compound):
+            lines = chain_lines(context, items, _outer)
         elif others:
             exchanges = tuple(item for item in items if isinstance(item, sch.HaloExchange))
             lines = joint_lines(context, exchanges)
@@ -213,12 +216,14 @@ def _entered(context: LoweringContext, enter: EnterData) -> tuple[un.Line, ...]:
     return context.lines(EnterDevice(enter.data, enter.queue, calls, lines))
 
 
-def _by_message(body: tuple[sch.Statement, ...]) -> Iterator[tuple[sch.Statement, ...]]:
-    """Yield the statements one by one, but exchanges that share messages as a group."""
+def _by_message(
+    context: LoweringContext, body: tuple[sch.Statement, ...]
+) -> Iterator[tuple[sch.Statement, ...]]:
+    """Yield the statements one by one, but exchanges that share messages, and chains, as groups."""
 
-    def message(numbered: tuple[int, sch.Statement]) -> Hashable:
-        number, statement = numbered
+    def message(numbered: tuple[int, tuple[sch.Statement, ...]]) -> Hashable:
+        number, (statement, *_) = numbered
         return (isinstance(statement, sch.HaloExchange) and statement.joint) or number
 
-    for _, items in groupby(enumerate(body), key=message):
-        yield tuple(statement for _, statement in items)
+    for _, items in groupby(enumerate(by_chain(context, body)), key=message):
+        yield tuple(statement for _, group in items for statement in group)

@@ -15,12 +15,14 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir import schedule as sch
+from psyclone_storage.ir.cached_values import CachedArray
 from psyclone_storage.ir.expr import Expr, Literal, Member, Name, canonical, spell
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Declare, GeneratedRoutine, Line
 from psyclone_storage.ir.walk import kernel_calls
+from psyclone_storage.lowering.cached_values import caches_values, type_of_part
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.outline_cells import one_level, procedure_for
 from psyclone_storage.lowering.routine_builder import Workspace, colons
@@ -122,13 +124,16 @@ class _Passed:
 
     def answers(self) -> dict[type[ops.RuntimeValue], Callable[[LoweringContext, Any], Expr]]:
         """Return functions for the requested values that become dummy arguments."""
-        return {
+        values: dict[type[ops.RuntimeValue], Callable[[LoweringContext, Any], Expr]] = {
             ops.DataOf: self._data,
             ops.GridPropertyOf: self._property,
             ops.LoopStart: self._bound,
             ops.LoopEnd: self._bound,
             ops.PointsEnd: self._bound,
         }
+        if caches_values(self._context):
+            values[CachedArray] = self._cached
+        return values
 
     def _data(self, _: LoweringContext, asked: ops.DataOf) -> Expr:
         datum, component = asked.datum, asked.component
@@ -146,6 +151,10 @@ class _Passed:
         attributes = _READ if dummy.rank or asked.name in self._changeable else _BY_VALUE
         wish, shape = _own_name(value, asked.name), colons(dummy.rank)
         return self._pass(value, wish, dummy.type, attributes, shape)
+
+    def _cached(self, _: LoweringContext, asked: CachedArray) -> Expr:
+        value, type_ = self._context.value(asked), type_of_part(asked.part)
+        return self._pass(value, spell(value), type_, _CHANGED, colons(2))
 
     def _bound(
         self, _: LoweringContext, asked: ops.LoopStart | ops.LoopEnd | ops.PointsEnd

@@ -41,6 +41,7 @@ class SetupSection(Enum):
     BASIS = "Basis functions"
     ELEMENT = "The reference element"
     GRID = "Properties of the grid"
+    CACHES = "Values cached between calls"
     TOPOLOGY = "Neighbours on the mesh"
     CHECKS = "Run-time checks"
     BOUNDS = "Bounds of loops"
@@ -130,7 +131,7 @@ class Workspace:
         self._lines: dict[SetupSection, list[un.Line]] = {section: [] for section in SetupSection}
         self._allocated: list[Expr] = []
         self._endings: list[un.Line] = []
-        self._directives: dict[un.ReductionLine, None] = {}
+        self._directives: dict[un.DirectiveLine | un.ReductionLine, None] = {}
         self.procedures: list[un.GeneratedRoutine] = []
 
     def within(self, free: Iterable[str], known: Iterable[str]) -> Workspace:
@@ -211,7 +212,7 @@ class Workspace:
         """Add statements at the end of the routine, before arrays are deallocated."""
         self._endings += lines
 
-    def specify(self, directive: un.ReductionLine) -> None:
+    def specify(self, directive: un.DirectiveLine | un.ReductionLine) -> None:
         """Add a directive after the declarations of the routine, once."""
         self._directives[directive] = None
 
@@ -245,7 +246,7 @@ class Workspace:
         """Return the declarations of the variables in a section."""
         return tuple(self._declared[section])
 
-    def directives(self) -> tuple[un.ReductionLine, ...]:
+    def directives(self) -> tuple[un.DirectiveLine | un.ReductionLine, ...]:
         """Return the directives after the declarations."""
         return tuple(self._directives)
 

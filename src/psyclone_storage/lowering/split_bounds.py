@@ -18,6 +18,7 @@ from psyclone_storage.ir.schedule import Axis, Loop
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection
+from psyclone_storage.lowering.strip_chains import strip_end
 
 End = Callable[[bool], Expr]
 """The first index of a range, or with True its last."""
@@ -37,6 +38,13 @@ def peeled_end(
 
     `end` returns the bounds of the original loop, `owned_end` those of the owned points.
     """
+    whole_end = _peeled_end(context, loop, end, owned_end, last=last)
+    return strip_end(context, loop, whole_end, last=last)
+
+
+def _peeled_end(
+    context: LoweringContext, loop: Loop, end: End, owned_end: End, *, last: bool
+) -> Expr:
     peel, axis = loop.peel, loop.over.axis
     if peel is None:
         return end(last)

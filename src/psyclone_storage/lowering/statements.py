@@ -21,6 +21,7 @@ from psyclone_storage.lowering.function_space_refs import space_of
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.outline_loops import outlined, outlined_loop
 from psyclone_storage.lowering.reductions import with_partial_sums
+from psyclone_storage.lowering.strip_chains import by_chain, chain_lines
 from psyclone_storage.passes.inline.block import inlined_block
 
 _ALL = ex.Range()
@@ -45,11 +46,21 @@ def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
             inner = with_partial_sums(context, statement)
             if statement.runs_on_device:
                 inner = replace(inner, outlines=False, on_device=True)
-            lines = (line for item in statement.body for line in nested(inner, item))
-            return region_lines(context, statement, tuple(lines))
+            return region_lines(context, statement, nested_body(inner, statement.body))
         case TaskWait():
             return (TaskWaitLine(),)
     raise InternalError(f"'{statement.uid}' stands inside of a loop nest or a construct.")
+
+
+def nested_body(context: LoweringContext, body: tuple[Statement, ...]) -> tuple[Line, ...]:
+    """Return the lines of statements in a region; those of one chain form a loop over strips."""
+    lines: list[Line] = []
+    for items in by_chain(context, body):
+        if len(items) > 1:
+            lines += chain_lines(context, items, nested)
+        else:
+            lines += nested(context, items[0])
+    return tuple(lines)
 
 
 def _is_for_threads(context: LoweringContext, loop: Loop) -> bool:

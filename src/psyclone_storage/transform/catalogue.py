@@ -29,6 +29,7 @@ from psyclone_storage.transform.hoist import MoveInvariantAssignments, MoveInvar
 from psyclone_storage.transform.interior import SplitInterior
 from psyclone_storage.transform.jam import JamInKernel
 from psyclone_storage.transform.kernel.arrays import ArraysToLoops, ArraysToRanges
+from psyclone_storage.transform.kernel.cache_invariants import CacheInvariants
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.kernel.imports import ImportsToArguments
 from psyclone_storage.transform.kernel.inline import InlineCall, InlinePointCall
@@ -61,6 +62,7 @@ from psyclone_storage.transform.profile import AddProfileRegion
 from psyclone_storage.transform.redundant import ComputeRedundantly
 from psyclone_storage.transform.simd import VectoriseLoop
 from psyclone_storage.transform.step import Step, check_present
+from psyclone_storage.transform.strip_chain import StripMineChain
 from psyclone_storage.transform.swap import SwapInKernel, SwapLoops
 from psyclone_storage.transform.tile import (
     StripMineInKernel,
@@ -107,6 +109,7 @@ STEPS: Mapping[str, type[Step]] = {
         OutlineLoop,
         VersionForOneLevel,
         StripMineLoop,
+        StripMineChain,
         IntrinsicsToCode,
         ArraysToLoops,
         ArraysToRanges,
@@ -115,6 +118,7 @@ STEPS: Mapping[str, type[Step]] = {
         InlinePointCall,
         InlineSummingCall,
         UnswitchCall,
+        CacheInvariants,
         MoveBoundsInside,
         MoveInvariantAssignments,
         MoveInvariantBounds,
@@ -138,7 +142,7 @@ RECIPES: Mapping[str, str] = {
     "auto": (
         "inline-point-call; fuse; colour{tiling=true for_threads=true};"
         " inline-calling-kernel; inline-summing-call{aliases=true}; overlap; tile-columns;"
-        " openmp-do; openmp-parallel; openmp-simd{for_sums=true}; unswitch;"
+        " openmp-do; openmp-parallel; openmp-simd{for_sums=true}; unswitch; cache-invariants;"
         " outline{aliases=true}; version-one-level"
     ),
     "openacc": (

@@ -277,6 +277,11 @@ def _outlined(path: tuple[Statement, ...]) -> Iterator[Diagnostic]:
             message = f"'{item.uid}' stands in a procedure of its own."
             hint = "Change the loop first and apply 'outline' last."
             yield Diagnostic("T007", message, place_of(path[-1]), hint=hint)
+    for item in loops_inside(path[-1]):
+        if item.strips:
+            message = f"'{item.uid}' runs in strips of a chain."
+            hint = "Change the loop first and apply 'strip-mine-chain' last."
+            yield Diagnostic("T007", message, place_of(path[-1]), hint=hint)
 
 
 def _has(item: Statement, directives: Collection[Directive]) -> bool:

@@ -141,6 +141,22 @@ def _used(schedule: Schedule, calls: Sequence[KernelCall]) -> frozenset[str]:
     return aliases_in(schedule).closure(names)
 
 
+def chain_shifts(schedule: Schedule, loops: Sequence[Sequence[KernelCall]]) -> tuple[int, ...]:
+    """Return how many rows each loop must run after the first one if they run strip by strip.
+
+    `loops` are the calls of each loop, in order. If a call depends on one `j` rows south of it, or
+    north if `j` is negative, its loop may run up to `j` rows ahead.
+    """
+    shifts: list[int] = []
+    for later in loops:
+        least = 0
+        for earlier, shift in zip(loops, shifts, strict=False):
+            for meeting in point_dependences(schedule, earlier, later):
+                least = max(least, shift - meeting.j)
+        shifts.append(least)
+    return tuple(shifts)
+
+
 def check_points_order(schedule: Schedule, loop: Loop) -> Reasons:
     """Return diagnostics if rows and columns inside `loop` must not be interchanged (S014)."""
     where = "to the north-west or south-east"

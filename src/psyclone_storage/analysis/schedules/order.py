@@ -125,6 +125,9 @@ def _unlike(
         sizes = f"{one.tile} and {two.tile}"
         points = "rows" if one.over.axis is sch.Axis.NORTH else "columns"
         yield Diagnostic("S007", f"{names} run over tiles of {sizes} {points}.", place)
+    elif one.strips or two.strips:
+        message, hint = f"{names} run in strips of a chain.", "Apply 'strip-mine-chain' last."
+        yield Diagnostic("S007", message, place, hint=hint)
     elif one.outlined or two.outlined:
         own = " and ".join(f"'{loop.uid}'" for loop in (one, two) if loop.outlined)
         message, hint = f"{own} stands in a procedure of its own.", "Apply 'outline' last."

@@ -8,12 +8,14 @@ from functools import partial
 from psyclone_storage.infrastructures.gocean import INTEGER, REAL, RequiredProperty
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import runtime_ops as ops
+from psyclone_storage.ir.cached_values import CachedArray
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.schedule import Datum, HaloExchange, Phase, Statement
 from psyclone_storage.ir.transfer import EnterData, Update
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Call, Comment, Declare, Line
 from psyclone_storage.ir.walk import sets_flags, statements
+from psyclone_storage.lowering.cached_values import cached_array
 from psyclone_storage.lowering.infrastructure import Infrastructure, LoweringContext
 from psyclone_storage.targets.dl_esm_inf import abi
 from psyclone_storage.targets.dl_esm_inf.bounds import points_end, region_end, region_start
@@ -45,6 +47,7 @@ def gocean_infrastructure(paths: Mapping[str, ex.Expr]) -> Infrastructure:
         {
             ops.DataOf: lambda _, op: known.reach(RequiredProperty.DATA, ex.Name(op.datum.name)),
             ops.GridPropertyOf: lambda _, op: known.reach(op.name, op.field),
+            CachedArray: cached_array,
             ops.LoopStart: partial(region_start, known),
             ops.LoopEnd: partial(region_end, known),
             ops.PointsEnd: partial(points_end, known),

@@ -17,6 +17,7 @@ from psyclone_storage.infrastructures.gocean import INTEGER, REAL, GridProperty,
 from psyclone_storage.ir import runtime_ops as ops
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir import storage_access as sa
+from psyclone_storage.ir.cached_values import CachedArray
 from psyclone_storage.ir.devices import device_calls, device_regions
 from psyclone_storage.ir.expr import Expr, Member, Name, spell
 from psyclone_storage.ir.interface import Role
@@ -71,7 +72,7 @@ def gocean_storage(
         name="GOcean with storages",
         reserved=abi.RESERVED,
         values={
-            **plain.values,
+            **{op: value for op, value in plain.values.items() if op is not CachedArray},
             ops.DataOf: lambda context, op: field_window(context, op.datum.name),
             ops.GridPropertyOf: partial(_property, known, arrays),
             ops.LoopStart: partial(_before_regions, plain.values[ops.LoopStart]),
