@@ -18,11 +18,10 @@ from psyclone_storage.ir.unit import Declare, Use
 class Procedure:
     """A procedure of a module: its name, all names in it (lower case) and its position.
 
-    `pure` means that it is declared or proved to change only its arguments. Then `dummies` are the
-    arguments with their intents, in order, and `scalars` those that are not arrays. `reads` are the
-    module variables that it may read, also through other procedures, by the lower-case names of
-    module and variable; None if they are unknown. `sets` are scalar arguments that it defines on
-    every control-flow path, before it reads them.
+    `pure` means that it is declared to change only its arguments. Then `dummies` are the arguments
+    with their intents, in order, and `scalars` those that are not arrays. `closed` means that it
+    reads only its arguments and constants, also through other procedures. `sets` are scalar
+    arguments that it defines on every control-flow path, before it reads them.
     """
 
     name: str
@@ -32,7 +31,7 @@ class Procedure:
     pure: bool = False
     dummies: tuple[tuple[str, Intent | None], ...] = ()
     scalars: frozenset[str] = frozenset()
-    reads: frozenset[tuple[str, str]] | None = None
+    closed: bool = False
     sets: frozenset[str] = frozenset()
 
 

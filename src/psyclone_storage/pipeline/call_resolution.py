@@ -156,6 +156,10 @@ class CallResolver:
             found += inner
         return tuple(found)
 
+    def is_generic(self, place: ProcedurePlace) -> bool:
+        """Return whether the name of a procedure is also generic in its file."""
+        return place.name in self._generics(place.source)
+
     def _generics(self, source: SourceText) -> frozenset[str]:
         if source not in self._interfaces:
             text = key_of(self.finder.with_included(source).text)

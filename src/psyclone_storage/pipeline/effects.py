@@ -111,10 +111,6 @@ class SharedEffects(CallResolver):
             self._kernels[places] = self._closed(kernel, map(self._of, places), places)
         return self._kernels[places]
 
-    def changes_nothing(self, place: ProcedurePlace) -> bool:
-        """Return whether a procedure certainly changes no data shared by threads."""
-        return self._closed(place.name, (self._of(place),), (place,)) == ((), ())
-
     def _closed(
         self, kernel: str, roots: Iterable[_Known], places: tuple[ProcedurePlace, ...]
     ) -> Effects:

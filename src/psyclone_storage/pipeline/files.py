@@ -207,21 +207,11 @@ class FileTransformer:
                 if not isinstance(item, UseStatement) or item.use.module_key in done:
                     continue
                 done.add(item.use.module_key)
-                paths = self._files_defining(item.use.module_key)
+                paths = self._inputs.index.files_defining(item.use.module_key)
                 if len(paths) > 1:
                     names = listed(map(str, paths), "and")
                     message = f"The module '{item.use.module}' is in {names}; the first is read."
                     yield Diagnostic("P061", message, item.place, severity=Severity.WARNING)
-
-    def _files_defining(self, module: str) -> list[Path]:
-        """Return the files with different contents that define a module."""
-        index, texts = self._inputs.index, dict[str, Path]()
-        paths = index.module_candidates(module)
-        for path in paths if len(paths) > 1 else ():
-            text = index.read(path).text
-            if module in defined_modules(text):
-                texts.setdefault(text, path)
-        return list(texts.values())
 
     def _run_recipe(self, bench: FileBench) -> ScriptRecord | None:
         """Run the recipe if there is one; return its record if its effects can be cached."""

@@ -117,7 +117,7 @@ contains
     integer, intent(in) :: i
     around = through_call(i)
   end function around
-  real(8) function raised(x)
+  pure real(8) function raised(x)
     real(8), intent(in) :: x
     raised = x + 1
   end function raised
@@ -168,8 +168,8 @@ def test_modules_of_called_procedures_are_inputs(
         uses = "  use inner_one_mod\n" if name == "outer" else ""
         (tmp_path / f"{name}_mod.f90").write_text(
             f"module {name}_mod\n{uses}  implicit none\n  real(8) :: kept = 0\ncontains\n"
-            f"  real(8) function {name}(x)\n    real(8), intent(in) :: x\n    {name} = {value}\n"
-            f"  end function {name}\nend module {name}_mod\n"
+            f"  pure real(8) function {name}(x)\n    real(8), intent(in) :: x\n"
+            f"    {name} = {value}\n  end function {name}\nend module {name}_mod\n"
         )
     (tmp_path / "cache").mkdir(mode=0o700)
     monkeypatch.setenv("PSYCLONE_STORAGE_CACHE", str(tmp_path / "cache"))
@@ -181,7 +181,7 @@ def test_modules_of_called_procedures_are_inputs(
     assert "outer_mod.f90" in listed
     assert "inner_one_mod.f90" in listed
     changed = (tmp_path / "inner_one_mod.f90").read_text().replace(
-        "    inner_one = x + 1\n", "    kept = kept + x\n    inner_one = kept\n"
+        "    inner_one = x + 1\n", "    inner_one = x + kept\n"
     )  # fmt: skip
     (tmp_path / "inner_one_mod.f90").write_text(changed)
     assert run_command(["work.f90", *options], tmp_path).status == 0

@@ -9,8 +9,8 @@ import pytest
 
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.pipeline.compile import make_compiler
+from psyclone_storage.pipeline.explanation import explanation
 from psyclone_storage.pipeline.request import CompileRequest
-from psyclone_storage.tools.reports import explanation
 
 KERNEL = """module multiply_mod
   use argument_mod, only: arg_type, CELL_COLUMN, GH_FIELD, GH_OPERATOR, GH_READ, GH_READWRITE, &

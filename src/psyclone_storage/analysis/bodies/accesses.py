@@ -491,6 +491,18 @@ def unknown_functions(expr: ex.Expr, names: RoutineNames) -> Iterator[str]:
             yield function[0]
 
 
+def values_in_bound(expr: ex.Expr, names: RoutineNames) -> frozenset[str]:
+    """Return the names of an expression, and of what the functions that it calls read."""
+    found = set(names_in(expr))
+    for part in ex.walk(expr):
+        called = _function(part, names) if isinstance(part, ex.Index) else None
+        if called is not None and names.procedure(called[0]) is not None:
+            found |= names.read_by(called[0])
+        elif called is not None:
+            found |= names.statement_functions.get(called[0], frozenset())
+    return frozenset(found)
+
+
 def unknown_procedures(lines: Iterable[un.Line], names: RoutineNames) -> frozenset[str]:
     """Return the names of the procedures in `unknown_calls`."""
     return frozenset(name for _, name in unknown_calls(lines, names))

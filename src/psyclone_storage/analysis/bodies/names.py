@@ -20,7 +20,6 @@ from psyclone_storage.analysis.bodies.effects import (
     module_of,
     threadprivate_in,
 )
-from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
@@ -120,13 +119,8 @@ class RoutineNames:
     def procedure(self, key: str) -> Procedure | None:
         """Return the record of a called procedure, None if its effects are unknown.
 
-        That of a function is unknown if it reads what the routine may change.
+        It is a procedure of the module, or one of another module with known effects.
         """
-        found = self._record(key)
-        is_called = found is not None and found.is_function and found.pure
-        return None if is_called and self.read_by(key) & changed_names(self.code) else found
-
-    def _record(self, key: str) -> Procedure | None:
         if key not in self.known_procedures:
             self.known_procedures[key] = self._proved(key) or self.procedures.get(key)
         return self.known_procedures[key]
@@ -370,9 +364,9 @@ class RoutineNames:
         The procedure may use another name for a variable of another module. If its variables are
         unknown, it may read all variables that the routine imports.
         """
-        own = self._record(procedure)
-        if own is not None and own.reads is not None:
-            return self._names_of(own.reads)
+        own = self.procedure(procedure)
+        if own is not None and own.closed:
+            return frozenset()
         found: set[str] = set()
         done: set[str] = set()
         new = {procedure} & self.procedures.keys()
@@ -385,12 +379,6 @@ class RoutineNames:
         if renamed or "use" in found or self._may_call_imported(frozenset(found) - done):
             found |= self._entities.keys() | self.imported.keys()
         return frozenset(name for name in found if self.code.declared(name) is None)
-
-    def _names_of(self, variables: frozenset[tuple[str, str]]) -> frozenset[str]:
-        """Return the names of module variables in the routine, which need not have one for each."""
-        own = {name for module, name in variables if module == self.code.module.key}
-        here = {key for key, entity in self._entities.items() if entity in variables}
-        return frozenset(here).union(name for name in own if self.code.declared(name) is None)
 
     def _may_call_imported(self, words: frozenset[str]) -> bool:
         """Return whether one of `words` may be a procedure that the module imports."""

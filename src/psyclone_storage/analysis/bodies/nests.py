@@ -11,7 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-from psyclone_storage.analysis.bodies.accesses import irregular_lines, unknown_functions
+from psyclone_storage.analysis.bodies.accesses import (
+    irregular_lines,
+    unknown_functions,
+    values_in_bound,
+)
 from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item, flow_of
 from psyclone_storage.analysis.bodies.independence import (
@@ -32,7 +36,7 @@ from psyclone_storage.ir.loops import bounds_of_loop, following_loop, have_same_
 from psyclone_storage.ir.nests import inner_loop
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.paths import Variable
-from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
+from psyclone_storage.ir.rewrite import first_words, place_of_line
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Do
 
@@ -143,7 +147,9 @@ class CodeFootprint:
             message = f"The loop over '{_text(self)}' does not count by one."
             yield Diagnostic("T063", message, line.place)
         yield from _unknown_bounds(loop, flow)
-        for name in sorted(names_in(line.stop) & _roots(flow.body(loop).written)):
+        for name in sorted(
+            values_in_bound(line.stop, flow.names) & _roots(flow.body(loop).written)
+        ):
             message = f"The loop over '{_text(self)}' changes '{name}', which is in its bounds."
             yield Diagnostic("T063", message, line.place)
         if flow.is_read_later(loop, (line.variable.key,)):
@@ -303,7 +309,7 @@ def check_plain(loop: FlowNode, flow: Flow) -> Reasons:
 def _bounds_depend(loop: FlowNode, inner: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
     """Yield problems for bounds that change between iterations (T063)."""
     changing = _roots(flow.written(loop))
-    for name in sorted(frozenset().union(*map(names_in, bounds_of_loop(_line(inner)))) & changing):
+    for name in sorted(_names_in_bounds(inner, flow) & changing):
         message = f"The bounds of the loop over '{counter(inner)}' depend on '{name}'."
         yield Diagnostic("T063", message, place_of_line(inner.line))
     yield from _unknown_bounds(inner, flow)
@@ -318,9 +324,14 @@ def _unknown_bounds(loop: FlowNode, flow: Flow) -> Iterator[Diagnostic]:
             yield Diagnostic("T063", message, place_of_line(loop.line))
 
 
+def _names_in_bounds(loop: FlowNode, flow: Flow) -> frozenset[str]:
+    bounds = bounds_of_loop(_line(loop))
+    return frozenset[str]().union(*(values_in_bound(bound, flow.names) for bound in bounds))
+
+
 def _bounds_change(loop: FlowNode, changing: frozenset[str], flow: Flow) -> Iterator[Diagnostic]:
     yield from _unknown_bounds(loop, flow)
-    for name in sorted(frozenset().union(*map(names_in, bounds_of_loop(_line(loop)))) & changing):
+    for name in sorted(_names_in_bounds(loop, flow) & changing):
         message = f"The loop over '{counter(loop)}' changes '{name}', which is in its bounds."
         yield Diagnostic("T063", message, place_of_line(loop.line))
 

@@ -8,7 +8,6 @@ an unresolved name may be anything.
 
 from __future__ import annotations
 
-from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
@@ -254,7 +253,6 @@ def _bound(
     return ex.intrinsic(function, ex.Name(declared.name), ex.whole(at + 1))
 
 
-@kept_lately
 def changed_names(code: Routine) -> frozenset[str]:
     """Return the names, in lower case, that the kernel's statements may change."""
     found: set[str] = set()

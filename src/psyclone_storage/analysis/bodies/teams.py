@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from psyclone_storage.analysis.bodies.accesses import unknown_calls
+from psyclone_storage.analysis.bodies.accesses import unknown_calls, values_in_bound
 from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
@@ -12,6 +12,7 @@ from psyclone_storage.analysis.bodies.independence import (
     check_nodes_understood,
     may_be_copied,
 )
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.verdict import called_by, called_procedures
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
@@ -22,7 +23,7 @@ from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.loops import bounds_of_loop, have_same_bounds
 from psyclone_storage.ir.paths import Variable
-from psyclone_storage.ir.rewrite import first_words, names_in, place_of_line
+from psyclone_storage.ir.rewrite import first_words, place_of_line
 
 _OF_LOOPS = (Directive.OMP_DO, Directive.OMP_LOOP)
 _END_REGION = "End the region before the statement, or put it under 'omp-single'."
@@ -224,7 +225,7 @@ def _share_no_element(
     nodes = [one for one in flow.loops if any(one.line is loop for loop in loops)]
     tests = DependenceTests(flow, nodes[0], written)
     orders: list[tuple[IterationOrder, ...]] = [()]
-    if _run_alike(first, second, written):
+    if _run_alike(first, second, written, flow.names):
         mine, other = nodes if nodes[0].line is loops[0] else nodes[::-1]
         orders = [(IterationOrder(mine, other),), (IterationOrder(mine, other, earlier=True),)]
     return all(
@@ -237,7 +238,9 @@ def _share_no_element(
     )
 
 
-def _run_alike(first: FlowNode, second: FlowNode, written: frozenset[Variable]) -> bool:
+def _run_alike(
+    first: FlowNode, second: FlowNode, written: frozenset[Variable], names: RoutineNames
+) -> bool:
     """Return whether each thread certainly runs the same iterations of two shared loops."""
     blocks = (first.line, second.line)
     one, other = (next(_loops_shared_by(block)) for block in blocks)
@@ -250,7 +253,7 @@ def _run_alike(first: FlowNode, second: FlowNode, written: frozenset[Variable]) 
         and mine.schedule == theirs.schedule
         and mine.collapse == theirs.collapse == 1
         and have_same_bounds(one, other)
-        and not any(names_in(part) & changed for part in bounds_of_loop(one))
+        and not any(values_in_bound(part, names) & changed for part in bounds_of_loop(one))
     )
 
 

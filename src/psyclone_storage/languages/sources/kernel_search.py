@@ -94,6 +94,15 @@ class SourceIndex:
         texts = {self.texts.read(path).text for path in others}
         return (*found, *others[:1]) if len(texts) == 1 else found
 
+    def files_defining(self, module: str) -> list[Path]:
+        """Return the files with different contents that define a module."""
+        texts: dict[str, Path] = {}
+        for path in self.module_candidates(module):
+            text = self.read(path).text
+            if module in defined_modules(text):
+                texts.setdefault(text, path)
+        return list(texts.values())
+
     def known(self, words: set[str], used: set[str]) -> set[str]:
         """Return those of `words` that may be modules in the files.
 

@@ -127,14 +127,11 @@ def _end_before(around: ScopeNode) -> int:
     return max(units, default=0)
 
 
-def procedure_of(scope: ScopeNode, *, proved: bool = False) -> Procedure:
-    """Return the record of a procedure for its callers.
-
-    It is `proved` or declared to change only its arguments, or its effects are unknown.
-    """
+def procedure_of(scope: ScopeNode) -> Procedure:
+    """Return the record of a procedure for its callers."""
     names = frozenset[str]().union(*(words_in(item.text) for item in scope.statements))
     is_function = scope.kind is ScopeKind.FUNCTION
-    pure = proved or (scope.head is not None and scope.head.is_pure)
+    pure = scope.head is not None and scope.head.is_pure
     dummies = intents_of(scope) if pure else ()
     scalars = scalars_of(scope, names) if pure else frozenset[str]()
     return Procedure(scope.key, names, scope.place, is_function, pure, dummies, scalars)
