@@ -56,7 +56,7 @@ _INTRINSICS = {
     "COMPLEX": Intrinsic.COMPLEX,
 }
 _DOUBLE = "kind(0.0d0)"
-# Text that is not Fortran makes fparser raise these.
+# Text that is not Fortran makes fparser raise these, a wrong name after `end` the last.
 _FAILURES = (
     FparserException,
     AssertionError,
@@ -65,6 +65,7 @@ _FAILURES = (
     TypeError,
     ValueError,
     RecursionError,
+    SystemExit,
 )
 _LINE = regex(r"at line (\d+)")
 

@@ -166,3 +166,9 @@ def test_a_file_that_fparser_refuses_has_one_warning() -> None:
     """The line is that of the first statement that it cannot parse."""
     text = "subroutine s(i)\n  integer :: i\n  assign 10 to i\n10 continue\nend subroutine s\n"
     assert messages(read(text)) == [(3, "fparser2 cannot parse the file from here on.")]
+
+
+def test_a_wrong_name_after_end_has_one_warning() -> None:
+    """This makes fparser end the process."""
+    text = "subroutine s(i)\n  integer :: i\n  i = 1\nend subroutine t\n"
+    assert messages(read(text)) == [(1, "fparser2 cannot parse the file from here on.")]

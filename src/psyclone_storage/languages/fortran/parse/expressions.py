@@ -224,6 +224,8 @@ class ExpressionParser:
             if depth < 0 or (depth == 0 and text == ","):
                 return False
             if depth == 0 and text == ":" and self.texts[place + 1] == ":":
+                if place == self.at:  # no type
+                    return False
                 self.at = place + 2
                 return True
         return False

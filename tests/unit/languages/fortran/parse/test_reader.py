@@ -92,7 +92,8 @@ def test_structure_survives_spelling(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a +", "", "a b", "1x", "f(", "a(b))", "=", "'open", "%a", "f(,)", "("]
+    "text",
+    ["a +", "", "a b", "1x", "f(", "a(b))", "=", "'open", "%a", "f(,)", "(", "[:: 1]", "(/ :: /)"],
 )
 def test_what_is_no_expression_is_refused(text: str) -> None:
     with pytest.raises(UnreadableError):
