@@ -10,7 +10,6 @@ the threads of the routine's parallel regions share it through pointers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial, reduce
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.infrastructures.gocean import INTEGER, REAL
@@ -25,6 +24,8 @@ from psyclone_storage.lowering.routine_builder import SetupSection, Workspace, c
 
 _FLAG = ScalarType(Intrinsic.INTEGER, "selected_int_kind(2)")
 _TYPES = {CachePart.VALUES: REAL, CachePart.KEYS: REAL, CachePart.KNOWN: _FLAG}
+_MORE_DIGITS = 3
+"""The decimal digits that an integer has more than a real number of the same size."""
 _SAVED = ("allocatable", "save", "target")
 _COMMENT = """Make the arrays of a cache at least as large as a grid property.
 Larger arrays contain no values."""
@@ -126,17 +127,16 @@ class PointCache:
     def outdated(self, work: Workspace) -> ex.Expr:
         """Return the condition that the cached value is not that of the element.
 
-        Zeros of different signs are equal, but their bits differ.
+        Bits are compared as integers of the same size: under options such as `-ffast-math`, a
+        compiler assumes that no real number is NaN and ignores the signs of zeros.
         """
         one = ex.Literal("1.0", Intrinsic.REAL).with_kind(work.kind(REAL.kind or ""))
+        digits = ex.Binary(Operator.PLUS, ex.intrinsic("precision", one), ex.whole(_MORE_DIGITS))
+        mold = ex.intrinsic("int", ex.whole(0), ex.intrinsic("selected_int_kind", digits))
         key, known = self.parts[CachePart.KEYS], self.parts[CachePart.KNOWN]
-        first, second = (ex.intrinsic("sign", one, item) for item in (key, self.element))
-        conditions = (
-            ex.Binary(Operator.EQUAL, known, ex.whole(0)),
-            ex.Binary(Operator.NOT_EQUAL, key, self.element),
-            ex.Binary(Operator.NOT_EQUAL, first, second),
-        )
-        return reduce(partial(ex.Binary, Operator.OR), conditions)
+        first, second = (ex.intrinsic("transfer", item, mold) for item in (key, self.element))
+        unset = ex.Binary(Operator.EQUAL, known, ex.whole(0))
+        return ex.Binary(Operator.OR, unset, ex.Binary(Operator.NOT_EQUAL, first, second))
 
     def renewed(self) -> tuple[un.Line, ...]:
         """Return the statements that set the cache at a point."""
