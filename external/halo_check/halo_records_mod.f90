@@ -23,6 +23,7 @@ module halo_records_mod
     integer :: annexed = 0
     integer :: call_number = 0
     character(text_length) :: writer = 'no loop with checks'
+    integer :: domain(15) = 0
     logical, allocatable :: received(:, :)
   end type halo_record_type
 

@@ -8,6 +8,7 @@ of broken copies, and of the compiler's own option `--compile`.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -137,7 +138,8 @@ def _name(library: Library, f90: tuple[str, ...]) -> str:
     compiler = library.compiler(f90)
     words = [*compiler, _identity(compiler[0]), *library.options, *library.flags, *library.targets]
     listed = (library.sources / "files.txt").read_text(encoding="utf-8")
-    folders = (library.sources, *([EXTERNAL / "storage"] if "../storage/" in listed else []))
+    others = sorted(set(re.findall(r"\.\./(\w+)/", listed)))
+    folders = (library.sources, *(EXTERNAL / name for name in others))
     files = (path for folder in folders for part in PARTS for path in folder.glob(part))
     return f"{library.name}-{fingerprint(EXTERNAL, files, *words)}"
 

@@ -92,6 +92,7 @@ contains
     if (allocated(record%received)) deallocate (record%received)
     allocate (record%received(size(before, 1), size(before, 2)))
     record%received = .false.
+    record%domain = domain_of(field)
     first = depth + 1
     associate (own => field%grid%subdomain%internal)
       do j = 1, size(before, 2)
@@ -170,6 +171,19 @@ contains
         ' of the halo ' // problem // '; last written by ' // trim(record%writer) // '.'
   end subroutine report
 
+  !> Return what determines which points of a field's array an exchange sets.
+  pure function domain_of(field) result(domain)
+    type(r2d_field), intent(in) :: field
+    integer :: domain(15)
+
+    associate (grid => field%grid, own => field%grid%subdomain%internal, &
+               all => field%grid%subdomain%global)
+      domain = [shape(field%data), grid%global_nx, grid%global_ny, grid%boundary_conditions, &
+                own%xstart, own%xstop, own%ystart, own%ystop, &
+                all%xstart, all%xstop, all%ystart, all%ystop]
+    end associate
+  end function domain_of
+
   !> Return the record of a field; the points of another grid are forgotten.
   function record_for(field) result(record)
     type(r2d_field), target, intent(in) :: field
@@ -180,7 +194,7 @@ contains
     if (size(field%data) > 0) address = c_loc(field%data(1, 1))
     record => record_of(address, size(field%data))
     if (.not. allocated(record%received)) return
-    if (any(shape(record%received) /= shape(field%data))) deallocate (record%received)
+    if (any(record%domain /= domain_of(field))) deallocate (record%received)
   end function record_for
 
 end module halo_check_mod
