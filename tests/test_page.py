@@ -76,7 +76,7 @@ def test_steps_of_the_command_line_are_shown_with_what_they_changed(tmp_path: Pa
     _, page = report(tmp_path, "--apply", "auto")
     applied = re.findall(r'<details class="applied"><summary><code>(.*?)</code>', page)
     refused = re.findall(r'<details class="refused"><summary><code>(.*?)</code>', page)
-    assert "colour{loop=loop2 tiling=true}" in applied
+    assert "colour{loop=loop2 tiling=true for_threads=true}" in applied
     assert "fuse{first=loop1 second=loop2 same_space=false in_order=false tested=false}" in refused
     assert "+      omp-parallel" in page.replace("+    ", "+      ")
     assert "S007: " in page

@@ -162,7 +162,7 @@ class HaloChecks:
                 array[part] = _spoilt(array.dtype)
 
     def finish(self) -> None:
-        """End a call of an invoke.
+        """End a call of an invoke. Collective: all ranks must call it.
 
         Raises:
             HaloCheckError: there was an error, on any rank if the call compared values.
