@@ -28,14 +28,15 @@ def batch(number: int) -> Iterator[tuple[Case, Workbench]]:
 
 
 def has_levels_of_pinned(schedule: Schedule, world: HaloScenario) -> bool:
-    """Return whether the halo is as deep as what a script has pinned.
+    """Return whether the halos of fields are as deep as what a script has pinned.
 
     A loop may run through the whole halo, however shallow, after an exchange for it was pinned at
     a depth that it had before.
     """
     return all(
         term.whole
-        or sum(world.extents[name] for name in term.names) + term.constant <= world.levels
+        or sum(world.extents[name] for name in term.names) + term.constant
+        <= world.depth_of(item.datum)
         for item in statements(schedule)
         if isinstance(item, HaloExchange) and item.pinned
         for term in item.depth.terms
