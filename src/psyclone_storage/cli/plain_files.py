@@ -66,7 +66,8 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
         steps=options.steps, line_limit=LineLimit(options.line_length),
     )  # fmt: skip
     # The modules that a file uses are read with those that they use.
-    inputs = replace(find_inputs(settings, asked, by_content=True), deep=True)
+    single = len(options.files) == 1
+    inputs = replace(find_inputs(settings, asked, by_content=True), deep=True, single=single)
     remarks += inputs.warnings
     results = open_results(options, tuple(texts.values()), asked, inputs, with_script=True)
     known = {file: _known(file, results) for file in options.files}
