@@ -111,8 +111,13 @@ class Execution:
     def _block(
         self, procedure: ProgramProcedure, body: Sequence, frame: dict[Datum, _Array]
     ) -> None:
+        last: Step | None = None
         for step in body.steps:
-            if step.line is not None:
+            follows = last is not None and step.line is last.line and step.line is not None
+            last = step
+            if follows:
+                pass
+            elif step.line is not None:
                 self._move(procedure.name, (id(step.line), -1), frame)
             else:
                 self._move(procedure.name, (id(body.line), body.block), frame)
@@ -157,9 +162,7 @@ class Execution:
                 if not jump.again:
                     return
 
-    def _move(
-        self, name: ProcedureName, at: tuple[int, int], frame: dict[Datum, _Array]
-    ) -> None:
+    def _move(self, name: ProcedureName, at: tuple[int, int], frame: dict[Datum, _Array]) -> None:
         for one in self.transfers.get((name, *at), ()):
             array = frame[one.datum]
             array.copies[one.to] = array.copies[one.to.other]

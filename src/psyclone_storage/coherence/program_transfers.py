@@ -38,6 +38,7 @@ from psyclone_storage.ir.device_program import (
     Work,
     nested_steps,
 )
+from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Line
 
@@ -113,21 +114,27 @@ def plan_program(
     procedures: Iterable[ProgramProcedure],
     root: ProcedureName,
     closed: frozenset[ProcedureName] = frozenset(),
+    assumed: frozenset[FactKind] = frozenset(),
 ) -> ProgramPlan:
     """Return the transfers for the call tree of `root`.
 
     `procedures` are those of the tree, callers first. Callers of those in `closed` are unknown:
-    as for the root, copies on the host are valid at entry and at exit.
+    as for the root, copies on the host are valid at entry and at exit. `assumed` are facts about
+    all arrays.
     """
-    return _Planner(tuple(procedures), closed | {root}).plan()
+    return _Planner(tuple(procedures), closed | {root}, assumed).plan()
 
 
 class _Planner:
     """Plans array after array; see the docstring of the module."""
 
     def __init__(
-        self, procedures: tuple[ProgramProcedure, ...], closed: frozenset[ProcedureName]
+        self,
+        procedures: tuple[ProgramProcedure, ...],
+        closed: frozenset[ProcedureName],
+        assumed: frozenset[FactKind],
     ) -> None:
+        self._writes_parts = FactKind.UNWRITTEN_UNUSED not in assumed
         self.procedures = {one.name: one for one in procedures}
         self._closed = closed
         self._parts = {
@@ -229,7 +236,9 @@ class _Planner:
             exits = _ANY if body.has_jumps else (None,)
             table: dict[Contract, _Way] = {}
             for entry, wanted in product(_ANY, exits):
-                env = {} if wanted is None else {(None, False): wanted}
+                env: dict[tuple[int | None, bool], Valid] = {}
+                if wanted is not None:
+                    env[None, False] = wanted
                 place = _Place(name, datum, env, fixed=code)
                 ways = self._sequence(place, body, {entry: _Way(0.0)})
                 if set(ways) == {None} and wanted is not None:
@@ -249,11 +258,14 @@ class _Planner:
 
     def _sequence(self, place: _Place, body: Sequence, ways: _Ways) -> _Ways:
         """Return the ways from the start of a block to its end."""
+        last: Step | None = None
         for step in body.steps:
-            if place.datum not in step.data and not isinstance(step, Jump):
-                if not _has_jumps(step):
-                    continue
-            ways = self._moved(place, ways, place.before(step, body))
+            if place.datum not in step.data and not _has_jumps(step):
+                continue
+            # A construct follows the step for its conditions, which stands at the same place.
+            follows = last is not None and step.line is last.line and step.line is not None
+            last = step
+            ways = self._moved(place, ways, None if follows else place.before(step, body))
             ways = self._step(place, step, ways)
             if not ways.keys() - {None}:
                 return ways
@@ -295,7 +307,7 @@ class _Planner:
         match step:
             case Work(side, uses):
                 use = uses[place.datum]
-                if place.datum in self._parts and use.writes:
+                if place.datum in self._parts and use.writes and self._writes_parts:
                     use = Use(needs=True, writes=True)
                 if use.needs and not state.has(side):
                     return {}
@@ -313,7 +325,6 @@ class _Planner:
             case Jump(loop, again):
                 wanted = place.env.get((None if loop is None else id(loop), again))
                 return {None: _Way(0.0)} if wanted in (None, state) else {}
-        return {}
 
     def _chosen(
         self, place: _Place, branches: tuple[Sequence, ...], state: Valid, *, complete: bool
@@ -321,9 +332,7 @@ class _Planner:
         inner = place.inside(BRANCH)
         ways = [self._sequence(inner, one, {state: _Way(0.0)}) for one in branches]
         if not complete:
-            ways.append(
-                {one: _Way(0.0) for one in _ANY if one is state or state is Valid.BOTH}
-            )
+            ways.append({one: _Way(0.0) for one in _ANY if one is state or state is Valid.BOTH})
         found: _Ways = {}
         for after in (*_ANY, None):
             parts = [_ending(one, after) for one in ways]
@@ -440,6 +449,6 @@ def _flat(history: _History) -> Iterator[object]:
         items.append(item)
     for item in reversed(items):
         if isinstance(item, tuple) and not isinstance(item, _CallChoice):
-            yield from _flat(item)  # type: ignore[arg-type]
+            yield from _flat(item)
         elif item is not None:
             yield item

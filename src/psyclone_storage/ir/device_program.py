@@ -151,6 +151,10 @@ class Sequence:
         """The arrays that the steps use."""
         return frozenset[Datum]().union(*(one.data for one in self.steps))
 
+    def without(self, data: frozenset[Datum]) -> Sequence:
+        """Return the steps without some arrays."""
+        return Sequence(tuple(_without(step, data) for step in self.steps), self.line, self.block)
+
     @cached_property
     def has_jumps(self) -> bool:
         """True if a step, also a nested one, is a jump."""
@@ -202,3 +206,19 @@ def nested_steps(sequence: Sequence) -> Iterator[Step]:
                     yield from nested_steps(one)
             case Repeat(body):
                 yield from nested_steps(body)
+
+
+def _without(step: Step, data: frozenset[Datum]) -> Step:
+    match step:
+        case Work(side, uses):
+            kept = {one: use for one, use in uses.items() if one not in data}
+            return Work(side, kept, step.line, step.place)
+        case Call(names, passed):
+            inner = tuple(tuple(one for one in each if one.inner not in data) for each in passed)
+            return Call(names, inner, step.line, step.place)
+        case Choice(branches):
+            parts = tuple(one.without(data) for one in branches)
+            return Choice(parts, step.complete, step.line, step.place)
+        case Repeat(body):
+            return Repeat(body.without(data), step.line, step.place)
+    return step

@@ -186,7 +186,9 @@ def random_steps(
             found.append(Repeat(Sequence(inside, own, 0), own))
         elif kind < 0.92:
             own = line()
-            blocks = [random_steps(rng, data, depth - 1, around) for _ in range(rng.randrange(1, 3))]
+            blocks = [
+                random_steps(rng, data, depth - 1, around) for _ in range(rng.randrange(1, 3))
+            ]
             branches = tuple(Sequence(one, own, at) for at, one in enumerate(blocks))
             found.append(Choice(branches, rng.random() < 0.5, own))
         elif around and rng.random() < 0.7:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from psyclone_storage.analysis.bodies.accesses import accesses_of
 from psyclone_storage.analysis.bodies.coverage import Coverage
 from psyclone_storage.analysis.bodies.flow import Flow, Item, flow_of
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Literal, Name
@@ -43,6 +45,8 @@ def array_uses(
 ) -> Mapping[Variable, ArrayUse]:
     """Return the uses of each variable by `lines`, which are statements of `code`."""
     body = tuple(lines)
+    if not any(isinstance(line, un.CompoundStatement) for line in body) and len(body) == 1:
+        return _uses_of_statement(body[0], RoutineNames(code, assumed))
     flow = _flow_of_block(code, body, assumed)
     touched = {item.variable for item in flow.items_in(flow.node(1))}
     names = [one[0] for one in sorted(touched) if len(one) == 1]
@@ -57,9 +61,20 @@ def array_uses(
     return {one: _use_of(one, items[one], flow, behind, sets) for one in touched}
 
 
-def _flow_of_block(
-    code: Routine, body: tuple[un.Line, ...], assumed: frozenset[FactKind]
-) -> Flow:
+def _uses_of_statement(line: un.Line, names: RoutineNames) -> Mapping[Variable, ArrayUse]:
+    found: dict[Variable, ArrayUse] = {}
+    for one in accesses_of(line, names):
+        known = found.get(one.path.variable, ArrayUse())
+        if one.writes:
+            whole = isinstance(line, un.Assign) and one.path.is_whole
+            known = replace(known, written=True, covered=known.covered or whole)
+        else:
+            known = replace(known, exposed=True)
+        found[one.path.variable] = known
+    return found
+
+
+def _flow_of_block(code: Routine, body: tuple[un.Line, ...], assumed: frozenset[FactKind]) -> Flow:
     """Return the data flow of statements in a loop with one iteration."""
     return flow_of(replace(code, body=(un.Do(_COUNTER, _ONE, _ONE, body),)), assumed)
 
