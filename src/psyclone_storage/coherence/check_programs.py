@@ -12,18 +12,18 @@ from random import Random
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.device_program import (
-    Call,
-    Choice,
-    Datum,
-    Jump,
+    ChoiceStep,
+    JumpStep,
     Position,
     ProcedureName,
+    ProgramArray,
+    ProgramCall,
     ProgramProcedure,
+    ProgramStep,
     ProgramTransfer,
-    Repeat,
-    Sequence,
-    Step,
-    Work,
+    RepeatStep,
+    StepSequence,
+    WorkStep,
 )
 from psyclone_storage.ir.transfer import Side
 
@@ -35,7 +35,7 @@ class ProgramFault:
     """A use of an old copy, in a procedure."""
 
     procedure: ProcedureName
-    datum: Datum
+    datum: ProgramArray
     side: Side
     reason: str
 
@@ -66,7 +66,7 @@ class _FaultError(Exception):
 
 
 @dataclass(slots=True)
-class Execution:
+class ProgramExecution:
     """The executions of a program with its transfers, and the number of transfers so far."""
 
     procedures: Mapping[ProcedureName, ProgramProcedure]
@@ -74,7 +74,7 @@ class Execution:
     rng: Random
     moved: int = 0
     steps: int = 0
-    _shared: dict[Datum, _Array] = field(default_factory=dict)
+    _shared: dict[ProgramArray, _Array] = field(default_factory=dict)
 
     def run(self, name: ProcedureName) -> ProgramFault | None:
         """Execute a procedure whose data are valid on the host; return the first fault."""
@@ -92,10 +92,10 @@ class Execution:
             return error.fault
         return None
 
-    def _array(self, datum: Datum) -> _Array:
+    def _array(self, datum: ProgramArray) -> _Array:
         return self._shared.setdefault(datum, _Array())
 
-    def _call(self, name: ProcedureName, frame: dict[Datum, _Array]) -> None:
+    def _call(self, name: ProcedureName, frame: dict[ProgramArray, _Array]) -> None:
         procedure = self.procedures[name]
         for one in procedure.body.data:
             if one not in frame:
@@ -109,9 +109,9 @@ class Execution:
                 raise
 
     def _block(
-        self, procedure: ProgramProcedure, body: Sequence, frame: dict[Datum, _Array]
+        self, procedure: ProgramProcedure, body: StepSequence, frame: dict[ProgramArray, _Array]
     ) -> None:
-        last: Step | None = None
+        last: ProgramStep | None = None
         for step in body.steps:
             follows = last is not None and step.line is last.line and step.line is not None
             last = step
@@ -125,10 +125,12 @@ class Execution:
         if not body.steps or body.steps[-1].line is not None:
             self._move(procedure.name, (id(body.line), body.block), frame)
 
-    def _step(self, procedure: ProgramProcedure, step: Step, frame: dict[Datum, _Array]) -> None:
+    def _step(
+        self, procedure: ProgramProcedure, step: ProgramStep, frame: dict[ProgramArray, _Array]
+    ) -> None:
         self.steps += 1
         match step:
-            case Work(side, uses):
+            case WorkStep(side, uses):
                 for datum, use in uses.items():
                     if use.needs:
                         self._need(procedure.name, datum, frame[datum], side, "it is used")
@@ -136,21 +138,21 @@ class Execution:
                     if use.writes:
                         frame[datum].newest += 1
                         frame[datum].copies[side] = frame[datum].newest
-            case Call(names, passed):
+            case ProgramCall(names, passed):
                 at = self.rng.randrange(len(names))
                 inner = {one.inner: frame[one.outer] for one in passed[at]}
                 self._call(names[at], inner)
-            case Choice(branches, complete):
+            case ChoiceStep(branches, complete):
                 at = self.rng.randrange(len(branches) + (not complete))
                 if at < len(branches):
                     self._block(procedure, branches[at], frame)
-            case Repeat():
+            case RepeatStep():
                 self._repeat(procedure, step, frame)
-            case Jump(loop, again):
+            case JumpStep(loop, again):
                 raise _JumpError(None if loop is None else id(loop), again=again)
 
     def _repeat(
-        self, procedure: ProgramProcedure, loop: Repeat, frame: dict[Datum, _Array]
+        self, procedure: ProgramProcedure, loop: RepeatStep, frame: dict[ProgramArray, _Array]
     ) -> None:
         number = self.rng.randrange(_MOST_ITERATIONS + 1) if self.steps < _MOST_STEPS else 0
         for _ in range(number):
@@ -162,14 +164,16 @@ class Execution:
                 if not jump.again:
                     return
 
-    def _move(self, name: ProcedureName, at: tuple[int, int], frame: dict[Datum, _Array]) -> None:
+    def _move(
+        self, name: ProcedureName, at: tuple[int, int], frame: dict[ProgramArray, _Array]
+    ) -> None:
         for one in self.transfers.get((name, *at), ()):
             array = frame[one.datum]
             array.copies[one.to] = array.copies[one.to.other]
             self.moved += 1
 
     def _need(
-        self, name: ProcedureName, datum: Datum, array: _Array, side: Side, reason: str
+        self, name: ProcedureName, datum: ProgramArray, array: _Array, side: Side, reason: str
     ) -> None:
         if array.copies[side] != array.newest:
             raise _FaultError(ProgramFault(name, datum, side, reason))
@@ -177,14 +181,14 @@ class Execution:
 
 def executed(
     procedures: Iterable[ProgramProcedure], transfers: Iterable[ProgramTransfer], rng: Random
-) -> Execution:
+) -> ProgramExecution:
     """Return an execution of a program, whose branches and iterations `rng` chooses."""
     placed: dict[tuple[ProcedureName, int, int], list[ProgramTransfer]] = defaultdict(list)
     for one in transfers:
         at: Position = one.position
         placed[at.procedure, at.key, at.block].append(one)
     known = {key: tuple(found) for key, found in placed.items()}
-    return Execution({one.name: one for one in procedures}, known, rng)
+    return ProgramExecution({one.name: one for one in procedures}, known, rng)
 
 
 def check_program(

@@ -22,20 +22,20 @@ from typing import NamedTuple
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.device_program import (
-    Call,
-    Choice,
-    Datum,
-    Jump,
+    ChoiceStep,
+    CopyUse,
+    JumpStep,
     Passed,
     Position,
     ProcedureName,
+    ProgramArray,
+    ProgramCall,
     ProgramProcedure,
+    ProgramStep,
     ProgramTransfer,
-    Repeat,
-    Sequence,
-    Step,
-    Use,
-    Work,
+    RepeatStep,
+    StepSequence,
+    WorkStep,
     nested_steps,
 )
 from psyclone_storage.ir.facts import FactKind
@@ -94,7 +94,7 @@ _Ways = dict[Valid | None, _Way]
 class _CallChoice(NamedTuple):
     """A call on a way, with the states before and after it."""
 
-    call: Call
+    call: ProgramCall
     contract: Contract
 
 
@@ -106,8 +106,8 @@ class ProgramPlan:
     """
 
     transfers: tuple[ProgramTransfer, ...] = ()
-    contracts: Mapping[tuple[ProcedureName, Datum], Contract] = field(default_factory=dict)
-    infeasible: frozenset[Datum] = frozenset()
+    contracts: Mapping[tuple[ProcedureName, ProgramArray], Contract] = field(default_factory=dict)
+    infeasible: frozenset[ProgramArray] = frozenset()
 
 
 def plan_program(
@@ -141,31 +141,33 @@ class _Planner:
             one.inner
             for procedure in procedures
             for call in nested_steps(procedure.body)
-            if isinstance(call, Call)
+            if isinstance(call, ProgramCall)
             for each in call.passed
             for one in each
             if not one.whole
         }
         """The arrays of procedures that are only parts of arrays of a caller."""
-        self._contracts: dict[tuple[ProcedureName, Datum], Contract] = {}
-        self._codes: dict[tuple[ProcedureName, Datum], tuple[ProgramTransfer, ...]] = {}
-        self._tables: dict[tuple[ProcedureName, Datum], dict[Contract, _Way]] = {}
+        self._contracts: dict[tuple[ProcedureName, ProgramArray], Contract] = {}
+        self._codes: dict[tuple[ProcedureName, ProgramArray], tuple[ProgramTransfer, ...]] = {}
+        self._tables: dict[tuple[ProcedureName, ProgramArray], dict[Contract, _Way]] = {}
         self._callers = self._calls_of()
 
-    def _calls_of(self) -> Mapping[tuple[ProcedureName, Datum], list[tuple[ProcedureName, Datum]]]:
+    def _calls_of(
+        self,
+    ) -> Mapping[tuple[ProcedureName, ProgramArray], list[tuple[ProcedureName, ProgramArray]]]:
         """Return, for each array of a procedure, the arrays of callers that are passed as it."""
-        found: dict[tuple[ProcedureName, Datum], list[tuple[ProcedureName, Datum]]]
+        found: dict[tuple[ProcedureName, ProgramArray], list[tuple[ProcedureName, ProgramArray]]]
         found = defaultdict(list)
         for procedure in self.procedures.values():
             for call in nested_steps(procedure.body):
-                if isinstance(call, Call):
+                if isinstance(call, ProgramCall):
                     for name, each in zip(call.procedures, call.passed, strict=True):
                         for one in each:
                             found[name, one.inner].append((procedure.name, one.outer))
         return found
 
     def plan(self) -> ProgramPlan:
-        lost: set[Datum] = set()
+        lost: set[ProgramArray] = set()
         for procedure in self.procedures.values():
             for datum in sorted(procedure.body.data):
                 contract = self._contract_of(procedure, datum)
@@ -187,7 +189,7 @@ class _Planner:
 
     # ------------------------------------------------------------------------ contracts
 
-    def _contract_of(self, procedure: ProgramProcedure, datum: Datum) -> Contract | None:
+    def _contract_of(self, procedure: ProgramProcedure, datum: ProgramArray) -> Contract | None:
         """Return the contract for which the procedure and its callers cost least together."""
         table = self._table(procedure.name, datum)
         callers = self._callers.get((procedure.name, datum), [])
@@ -204,7 +206,7 @@ class _Planner:
             self._fix(procedure.name, datum, None)
         return min(costs, key=lambda one: costs[one], default=None)
 
-    def _cost_of_callers(self, name: ProcedureName, datum: Datum) -> float | None:
+    def _cost_of_callers(self, name: ProcedureName, datum: ProgramArray) -> float | None:
         """Return the cost of all callers of a procedure, None if one has no way any more."""
         total = 0.0
         for caller, outer in dict.fromkeys(self._callers[name, datum]):
@@ -215,7 +217,7 @@ class _Planner:
             total += way.cost
         return total
 
-    def _fix(self, name: ProcedureName, datum: Datum, contract: Contract | None) -> None:
+    def _fix(self, name: ProcedureName, datum: ProgramArray, contract: Contract | None) -> None:
         """Fix the contract of a procedure, or do not, and forget the ways that depend on it."""
         if contract is None:
             del self._contracts[name, datum]
@@ -224,7 +226,7 @@ class _Planner:
         for key in ((name, datum), *self._callers.get((name, datum), ())):
             self._tables.pop(key, None)
 
-    def _table(self, name: ProcedureName, datum: Datum) -> dict[Contract, _Way]:
+    def _table(self, name: ProcedureName, datum: ProgramArray) -> dict[Contract, _Way]:
         """Return the cheapest way for each contract that is possible for an array.
 
         These are all that the transfers of a procedure allow, once they are known, otherwise the
@@ -256,13 +258,13 @@ class _Planner:
 
     # ------------------------------------------------------------------------ ways
 
-    def _sequence(self, place: _Place, body: Sequence, ways: _Ways) -> _Ways:
+    def _sequence(self, place: _Place, body: StepSequence, ways: _Ways) -> _Ways:
         """Return the ways from the start of a block to its end."""
-        last: Step | None = None
+        last: ProgramStep | None = None
         for step in body.steps:
             if place.datum not in step.data and not _has_jumps(step):
                 continue
-            # A construct follows the step for its conditions, which stands at the same place.
+            # A construct follows the step for its conditions, which has the same position.
             follows = last is not None and step.line is last.line and step.line is not None
             last = step
             ways = self._moved(place, ways, None if follows else place.before(step, body))
@@ -291,7 +293,7 @@ class _Planner:
                     found[Valid.BOTH] = new
         return _weakened(found)
 
-    def _step(self, place: _Place, step: Step, ways: _Ways) -> _Ways:
+    def _step(self, place: _Place, step: ProgramStep, ways: _Ways) -> _Ways:
         found: _Ways = {None: ways[None]} if None in ways else {}
         for state, way in ways.items():
             if state is None:
@@ -302,32 +304,32 @@ class _Planner:
                     found[after] = new
         return found
 
-    def _after(self, place: _Place, step: Step, state: Valid) -> _Ways:
+    def _after(self, place: _Place, step: ProgramStep, state: Valid) -> _Ways:
         """Return the ways from a state through one step."""
         match step:
-            case Work(side, uses):
+            case WorkStep(side, uses):
                 use = uses[place.datum]
                 if place.datum in self._parts and use.writes and self._writes_parts:
-                    use = Use(needs=True, writes=True)
+                    use = CopyUse(needs=True, writes=True)
                 if use.needs and not state.has(side):
                     return {}
                 return {_ONLY[side] if use.writes else state: _Way(0.0)}
-            case Call():
+            case ProgramCall():
                 return self._called(place, step, state)
-            case Choice(branches, complete):
+            case ChoiceStep(branches, complete):
                 return self._chosen(place, branches, state, complete=complete)
-            case Repeat(body):
+            case RepeatStep(body):
                 inner = place.inside(LOOP, step.line, state)
                 ways = self._sequence(inner, body, {state: _Way(0.0)})
                 if state in ways:
                     return {state: ways[state]}
                 return {state: ways[None]} if set(ways) == {None} else {}
-            case Jump(loop, again):
+            case JumpStep(loop, again):
                 wanted = place.env.get((None if loop is None else id(loop), again))
                 return {None: _Way(0.0)} if wanted in (None, state) else {}
 
     def _chosen(
-        self, place: _Place, branches: tuple[Sequence, ...], state: Valid, *, complete: bool
+        self, place: _Place, branches: tuple[StepSequence, ...], state: Valid, *, complete: bool
     ) -> _Ways:
         inner = place.inside(BRANCH)
         ways = [self._sequence(inner, one, {state: _Way(0.0)}) for one in branches]
@@ -346,7 +348,7 @@ class _Planner:
                 found[after] = whole
         return found
 
-    def _called(self, place: _Place, call: Call, state: Valid) -> _Ways:
+    def _called(self, place: _Place, call: ProgramCall, state: Valid) -> _Ways:
         found: _Ways = {}
         for after in _ANY:
             contract = Contract(state, after)
@@ -384,7 +386,7 @@ class _Place:
     """
 
     procedure: ProcedureName
-    datum: Datum
+    datum: ProgramArray
     env: Mapping[tuple[int | None, bool], Valid]
     weight: float = 1.0
     fixed: tuple[ProgramTransfer, ...] | None = None
@@ -395,12 +397,12 @@ class _Place:
             env = {**env, (id(loop), True): state, (id(loop), False): state}
         return _Place(self.procedure, self.datum, env, self.weight * factor, self.fixed)
 
-    def before(self, step: Step, body: Sequence) -> Position:
+    def before(self, step: ProgramStep, body: StepSequence) -> Position:
         if step.line is None:
             return self.at_end(body)
         return Position(self.procedure, step.line, -1, id(step.line))
 
-    def at_end(self, body: Sequence) -> Position:
+    def at_end(self, body: StepSequence) -> Position:
         return Position(self.procedure, body.line, body.block, id(body.line))
 
 
@@ -432,13 +434,13 @@ def _ending(ways: _Ways, state: Valid | None) -> _Way | None:
     return ways[None] if set(ways) == {None} else None
 
 
-def _has_jumps(step: Step) -> bool:
+def _has_jumps(step: ProgramStep) -> bool:
     match step:
-        case Choice(branches):
+        case ChoiceStep(branches):
             return any(one.has_jumps for one in branches)
-        case Repeat(body):
+        case RepeatStep(body):
             return body.has_jumps
-    return isinstance(step, Jump)
+    return isinstance(step, JumpStep)
 
 
 def _flat(history: _History) -> Iterator[object]:

@@ -27,7 +27,7 @@ class ProcedureName(NamedTuple):
         return f"{self.module}.{self.name}" if self.module else self.name
 
 
-class Datum(NamedTuple):
+class ProgramArray(NamedTuple):
     """An array: a variable of a module, or of a procedure if `procedure` is not empty."""
 
     module: str
@@ -39,7 +39,7 @@ class Datum(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class CopyUse:
     """A use of an array on one side.
 
     `needs` means that the copy must be valid before: the use reads it, or writes only a part.
@@ -48,22 +48,22 @@ class Use:
     needs: bool
     writes: bool
 
-    def joined(self, other: Use) -> Use:
-        """Return one use that stands for both, in any order."""
-        return Use(self.needs or other.needs, self.writes or other.writes)
+    def joined(self, other: CopyUse) -> CopyUse:
+        """Return one use that requires what both require."""
+        return CopyUse(self.needs or other.needs, self.writes or other.writes)
 
 
 @dataclass(frozen=True)
-class Work:
+class WorkStep:
     """Statements that only one side executes."""
 
     side: Side
-    uses: Mapping[Datum, Use]
+    uses: Mapping[ProgramArray, CopyUse]
     line: Line | None = field(repr=False, default=None)
     place: Span | None = field(repr=False, default=None)
 
     @cached_property
-    def data(self) -> frozenset[Datum]:
+    def data(self) -> frozenset[ProgramArray]:
         """The arrays that the step uses."""
         return frozenset(self.uses)
 
@@ -75,13 +75,13 @@ class Passed:
     `whole` is false for an argument that is only a part of the array.
     """
 
-    inner: Datum
-    outer: Datum
+    inner: ProgramArray
+    outer: ProgramArray
     whole: bool = True
 
 
 @dataclass(frozen=True)
-class Call:
+class ProgramCall:
     """A call of a procedure, or of one of several that a generic name may mean."""
 
     procedures: tuple[ProcedureName, ...]
@@ -90,89 +90,91 @@ class Call:
     place: Span | None = field(repr=False, default=None)
 
     @cached_property
-    def data(self) -> frozenset[Datum]:
+    def data(self) -> frozenset[ProgramArray]:
         """The arrays of the caller that the procedures use."""
         return frozenset(one.outer for each in self.passed for one in each)
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceStep:
     """Branches of which one is executed, or none if not `complete`."""
 
-    branches: tuple[Sequence, ...]
+    branches: tuple[StepSequence, ...]
     complete: bool
     line: Line | None = field(repr=False, default=None)
     place: Span | None = field(repr=False, default=None)
 
     @cached_property
-    def data(self) -> frozenset[Datum]:
+    def data(self) -> frozenset[ProgramArray]:
         """The arrays that the branches use."""
-        return frozenset[Datum]().union(*(one.data for one in self.branches))
+        return frozenset[ProgramArray]().union(*(one.data for one in self.branches))
 
 
 @dataclass(frozen=True)
-class Repeat:
+class RepeatStep:
     """A loop, whose number of iterations is not known."""
 
-    body: Sequence
+    body: StepSequence
     line: Line | None = field(repr=False, default=None)
     place: Span | None = field(repr=False, default=None)
 
     @cached_property
-    def data(self) -> frozenset[Datum]:
+    def data(self) -> frozenset[ProgramArray]:
         """The arrays that the body uses."""
         return self.body.data
 
 
 @dataclass(frozen=True)
-class Jump:
+class JumpStep:
     """A jump out of `loop`, to its next iteration (`again`), or out of the procedure (None)."""
 
     loop: Line | None = field(repr=False, default=None)
     again: bool = False
     line: Line | None = field(repr=False, default=None)
     place: Span | None = field(repr=False, default=None)
-    data: frozenset[Datum] = frozenset()
+    data: frozenset[ProgramArray] = frozenset()
 
 
-Step: TypeAlias = "Work | Call | Choice | Repeat | Jump"
+ProgramStep: TypeAlias = "WorkStep | ProgramCall | ChoiceStep | RepeatStep | JumpStep"
 
 
 @dataclass(frozen=True)
-class Sequence:
+class StepSequence:
     """Steps in the order of execution: a block of the construct `line`, None for a procedure."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ProgramStep, ...] = ()
     line: Line | None = field(repr=False, default=None)
     block: int = 0
 
     @cached_property
-    def data(self) -> frozenset[Datum]:
+    def data(self) -> frozenset[ProgramArray]:
         """The arrays that the steps use."""
-        return frozenset[Datum]().union(*(one.data for one in self.steps))
+        return frozenset[ProgramArray]().union(*(one.data for one in self.steps))
 
-    def without(self, data: frozenset[Datum]) -> Sequence:
+    def without(self, data: frozenset[ProgramArray]) -> StepSequence:
         """Return the steps without some arrays."""
-        return Sequence(tuple(_without(step, data) for step in self.steps), self.line, self.block)
+        return StepSequence(
+            tuple(_without(step, data) for step in self.steps), self.line, self.block
+        )
 
     @cached_property
     def has_jumps(self) -> bool:
         """True if a step, also a nested one, is a jump."""
-        return any(isinstance(one, Jump) for one in nested_steps(self))
+        return any(isinstance(one, JumpStep) for one in nested_steps(self))
 
 
 @dataclass(frozen=True)
 class ProgramProcedure:
     """A procedure with device regions, its own or those of procedures that it calls.
 
-    `fresh` are arrays without values at entry, `left` those whose values nobody uses after the
+    `fresh` are arrays without values at entry, `left` those whose values are not used after the
     procedure; local variables are both.
     """
 
     name: ProcedureName
-    body: Sequence
-    fresh: frozenset[Datum] = frozenset()
-    left: frozenset[Datum] = frozenset()
+    body: StepSequence
+    fresh: frozenset[ProgramArray] = frozenset()
+    left: frozenset[ProgramArray] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,35 +192,35 @@ class Position:
 class ProgramTransfer:
     """A copy of an array to the side `to`; `weight` is its estimated number of executions."""
 
-    datum: Datum
+    datum: ProgramArray
     to: Side
     position: Position
     weight: float = field(default=1.0, compare=False)
 
 
-def nested_steps(sequence: Sequence) -> Iterator[Step]:
+def nested_steps(sequence: StepSequence) -> Iterator[ProgramStep]:
     """Yield all steps of a sequence, including those in branches and loops."""
     for step in sequence.steps:
         yield step
         match step:
-            case Choice(branches):
+            case ChoiceStep(branches):
                 for one in branches:
                     yield from nested_steps(one)
-            case Repeat(body):
+            case RepeatStep(body):
                 yield from nested_steps(body)
 
 
-def _without(step: Step, data: frozenset[Datum]) -> Step:
+def _without(step: ProgramStep, data: frozenset[ProgramArray]) -> ProgramStep:
     match step:
-        case Work(side, uses):
+        case WorkStep(side, uses):
             kept = {one: use for one, use in uses.items() if one not in data}
-            return Work(side, kept, step.line, step.place)
-        case Call(names, passed):
+            return WorkStep(side, kept, step.line, step.place)
+        case ProgramCall(names, passed):
             inner = tuple(tuple(one for one in each if one.inner not in data) for each in passed)
-            return Call(names, inner, step.line, step.place)
-        case Choice(branches):
+            return ProgramCall(names, inner, step.line, step.place)
+        case ChoiceStep(branches):
             parts = tuple(one.without(data) for one in branches)
-            return Choice(parts, step.complete, step.line, step.place)
-        case Repeat(body):
-            return Repeat(body.without(data), step.line, step.place)
+            return ChoiceStep(parts, step.complete, step.line, step.place)
+        case RepeatStep(body):
+            return RepeatStep(body.without(data), step.line, step.place)
     return step

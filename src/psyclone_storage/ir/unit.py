@@ -371,10 +371,7 @@ class Nullify:
 
 @dataclass(frozen=True, slots=True)
 class InputOutput:
-    """An input/output statement.
-
-    `word` is its keyword. `controls` are the control list, and `items` the data transferred.
-    """
+    """An input/output statement: its keyword, its control list and the transferred `items`."""
 
     word: str
     controls: tuple[Expr, ...]

@@ -20,12 +20,12 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.coherence.program_transfers import ProgramPlan, plan_program
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.device_program import (
-    Call,
-    Datum,
     ProcedureName,
+    ProgramArray,
+    ProgramCall,
     ProgramProcedure,
     ProgramTransfer,
-    Work,
+    WorkStep,
     nested_steps,
 )
 from psyclone_storage.ir.directive import Directive
@@ -38,7 +38,7 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.program_tree import ProgramTree, all_groups, host_lines
-from psyclone_storage.pipeline.program_uses import ProgramUses
+from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
 from psyclone_storage.transform.file_bench import FileBench
 
 _Lines = tuple[un.Line, ...]
@@ -64,7 +64,7 @@ class TransferReport:
 
 @dataclass(frozen=True, slots=True)
 class DataPlan:
-    """What was planned for a call tree.
+    """The planned data of a call tree.
 
     - `data`: the arrays that stay on the device.
     - `transfers`: their transfers.
@@ -112,7 +112,7 @@ class _DataPlanner:
             for key in bench.routines:
                 code = bench.code(key)
                 if code.extent not in inner:
-                    name = ProcedureName(code.module.key, code.key)
+                    name = ProcedureName(home_module(code), code.key)
                     self._places.setdefault(name, (bench, key))
         kinds = (one.kind for bench in benches for one in bench.facts)
         codes = {name: bench.code(key) for name, (bench, key) in self._places.items()}
@@ -170,15 +170,15 @@ class _DataPlanner:
 
     # ------------------------------------------------------------------------ data
 
-    def _excluded(self, root: ProcedureName) -> dict[Datum, str]:
+    def _excluded(self, root: ProcedureName) -> dict[ProgramArray, str]:
         """Return the arrays without a plan, with reasons; "" for those that no device uses."""
         reasons = dict(self._tree.left_out)
-        on_device: set[Datum] = set()
-        every: set[Datum] = set()
+        on_device: set[ProgramArray] = set()
+        every: set[ProgramArray] = set()
         for procedure in self._tree.procedures.values():
             every |= procedure.body.data
             for step in nested_steps(procedure.body):
-                if isinstance(step, Work) and step.side is Side.DEVICE:
+                if isinstance(step, WorkStep) and step.side is Side.DEVICE:
                     on_device |= step.data
         for datum in every:
             if not datum.procedure and (why := self._hidden(datum)):
@@ -187,7 +187,7 @@ class _DataPlanner:
         used = self._with_passed(dict.fromkeys(on_device, ""))
         return {**dict.fromkeys(every - used.keys(), ""), **excluded}
 
-    def _hidden(self, datum: Datum) -> str:
+    def _hidden(self, datum: ProgramArray) -> str:
         """Return why a procedure of the tree cannot name a variable of a module, or ""."""
         module = self._finder.module(datum.module)
         for name in self._tree.procedures:
@@ -200,12 +200,12 @@ class _DataPlanner:
                 return f"its name has another meaning in '{name}'"
         return ""
 
-    def _with_passed(self, reasons: Mapping[Datum, str]) -> dict[Datum, str]:
+    def _with_passed(self, reasons: Mapping[ProgramArray, str]) -> dict[ProgramArray, str]:
         """Return arrays with those that are passed as them or as which they are passed."""
-        linked: dict[Datum, set[Datum]] = defaultdict(set)
+        linked: dict[ProgramArray, set[ProgramArray]] = defaultdict(set)
         for procedure in self._tree.procedures.values():
             for step in nested_steps(procedure.body):
-                if isinstance(step, Call):
+                if isinstance(step, ProgramCall):
                     for each in step.passed:
                         for one in each:
                             linked[one.inner].add(one.outer)
@@ -253,7 +253,7 @@ class _DataPlanner:
             if body is not code.body or uses:
                 bench.edit(key, code.body, body, uses=uses)
 
-    def _imports(self, code: Routine, data: set[Datum]) -> Iterator[un.Use]:
+    def _imports(self, code: Routine, data: set[ProgramArray]) -> Iterator[un.Use]:
         """Yield the imports that a procedure needs to name variables of modules."""
         by_module: dict[str, list[str]] = defaultdict(list)
         for one in sorted(data):
@@ -274,7 +274,7 @@ class _DataPlanner:
         return False
 
 
-def _with_data(body: _Lines, data: list[Datum], *, openmp: bool) -> _Lines:
+def _with_data(body: _Lines, data: list[ProgramArray], *, openmp: bool) -> _Lines:
     """Return the statements of a procedure that creates copies of data and deletes them."""
     items = tuple(Name(one.name) for one in data)
     enter = un.EnterDataLine(items, values=False, openmp=openmp)
@@ -298,7 +298,10 @@ def _same(old: tuple[un.Line, ...], new: list[un.Line]) -> tuple[un.Line, ...]:
 
 
 def _allocating(
-    allocated: Iterable[tuple[un.Line, tuple[Datum, ...]]], data: set[Datum], *, openmp: bool
+    allocated: Iterable[tuple[un.Line, tuple[ProgramArray, ...]]],
+    data: set[ProgramArray],
+    *,
+    openmp: bool,
 ) -> Mapping[int, un.Line]:
     """Return, by statement, what creates or deletes copies with the arrays on the host."""
     found: dict[int, un.Line] = {}
@@ -316,7 +319,7 @@ def _with_lines(
 ) -> _Lines:
     """Return statements with others before some of them and at the ends of blocks.
 
-    Copies are created behind the allocation of an array, and deleted before it is deallocated.
+    Copies are created after an array is allocated, and deleted before it is deallocated.
     """
 
     def block(lines: _Lines, owner: un.Line | None, number: int) -> _Lines:
@@ -339,7 +342,7 @@ def _with_lines(
     return block(body, None, 0)
 
 
-def _without(procedure: ProgramProcedure, excluded: Iterable[Datum]) -> ProgramProcedure:
+def _without(procedure: ProgramProcedure, excluded: Iterable[ProgramArray]) -> ProgramProcedure:
     return replace(procedure, body=procedure.body.without(frozenset(excluded)))
 
 
@@ -413,9 +416,9 @@ def _around(procedure: ProgramProcedure, transfer: ProgramTransfer) -> tuple[Spa
         if here:
             passed = passed or transfer.position.block < 0
             place = place or step.place
-        if transfer.datum not in step.data or not isinstance(step, Work | Call):
+        if transfer.datum not in step.data or not isinstance(step, WorkStep | ProgramCall):
             continue
-        if isinstance(step, Work):
+        if isinstance(step, WorkStep):
             use, what = step.uses[transfer.datum], f"the {step.side.value}"
             needs = step.side is transfer.to and use.needs
             writes = step.side is not transfer.to and use.writes

@@ -224,8 +224,8 @@ class FileTransformer:
         """
         from psyclone_storage.pipeline.device_plans import plan_device_data  # noqa: PLC0415
 
-        readers = self._settings.read_only_procedures
-        return plan_device_data((one.bench for one in files), self._finder, root, readers)
+        benches, settings = (one.bench for one in files), self._settings
+        return plan_device_data(benches, self._finder, root, settings.read_only_procedures)
 
     def _linked(self, file: SourceFile) -> tuple[SourceFile, ModuleContext]:
         """Return a file with its names resolved, and the modules around it.

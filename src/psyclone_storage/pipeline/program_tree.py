@@ -18,18 +18,18 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.device_program import (
-    Call,
-    Choice,
-    Datum,
-    Jump,
+    ChoiceStep,
+    CopyUse,
+    JumpStep,
     Passed,
     ProcedureName,
+    ProgramArray,
+    ProgramCall,
     ProgramProcedure,
-    Repeat,
-    Sequence,
-    Step,
-    Use,
-    Work,
+    ProgramStep,
+    RepeatStep,
+    StepSequence,
+    WorkStep,
 )
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.facts import FactKind
@@ -38,7 +38,7 @@ from psyclone_storage.ir.paths import path_of
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, place_of_line, walk_lines
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.pipeline.program_uses import ProgramUses
+from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
 
 _REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS, Directive.OMP_TARGET)
 _OPENS = regex(
@@ -63,7 +63,7 @@ _NOT_PLANNED = {
 }
 
 
-_Allocation = tuple[un.Allocate | un.Deallocate, tuple[Datum, ...]]
+_Allocation = tuple[un.Allocate | un.Deallocate, tuple[ProgramArray, ...]]
 """A statement with the planned arrays that it allocates or deallocates."""
 
 
@@ -91,7 +91,7 @@ class ProgramTree:
 
     uses: ProgramUses
     procedures: dict[ProcedureName, ProgramProcedure] = field(default_factory=dict)
-    left_out: dict[Datum, str] = field(default_factory=dict)
+    left_out: dict[ProgramArray, str] = field(default_factory=dict)
     problems: list[TreeProblem] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
     allocated: dict[ProcedureName, list[_Allocation]] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class ProgramTree:
     def _visit(
         self, name: ProcedureName, order: list[ProcedureName], active: set[ProcedureName]
     ) -> None:
-        """Add a procedure behind those that it calls."""
+        """Add a procedure after those that it calls."""
         if name in active:
             place = self.uses.procedures[name].place
             self.problems.append(TreeProblem(name, "it is recursive", place))
@@ -162,8 +162,10 @@ class _Reader:
         Raises:
             _UnclearError: a statement that matters is not understood.
         """
+        if self._code.internal is not None:
+            raise _UnclearError("it has internal procedures", self._code.place)
         body = self._sequence(self._code.body, None, 0)
-        local, fresh = set[Datum](), set[Datum]()
+        local, fresh = set[ProgramArray](), set[ProgramArray]()
         for datum in body.data:
             if datum.procedure:
                 item = self._code.declared(datum.name)
@@ -176,16 +178,16 @@ class _Reader:
 
     # ------------------------------------------------------------------------ statements
 
-    def _sequence(self, lines: tuple[un.Line, ...], owner: un.Line | None, at: int) -> Sequence:
-        steps: list[Step] = []
+    def _sequence(self, lines: tuple[un.Line, ...], owner: un.Line | None, at: int) -> StepSequence:
+        steps: list[ProgramStep] = []
         for is_region, group in groups(lines):
             if is_region:
                 steps.append(self._region(group))
             else:
                 steps += self._statement(group[0])
-        return Sequence(tuple(steps), owner, at)
+        return StepSequence(tuple(steps), owner, at)
 
-    def _region(self, group: tuple[un.Line, ...]) -> Work:
+    def _region(self, group: tuple[un.Line, ...]) -> WorkStep:
         private = set[str]()
         for line in walk_lines(group):
             if _is_asynchronous(line):
@@ -196,15 +198,15 @@ class _Reader:
                 for found in _PRIVATE.finditer(key_of(line.text)):
                     private |= set(_WORD.findall(found[1]))
         uses = self._uses(group, frozenset(private), on_device=True)
-        return Work(Side.DEVICE, uses, group[0], _place(group))
+        return WorkStep(Side.DEVICE, uses, group[0], _place(group))
 
-    def _statement(self, line: un.Line) -> Iterator[Step]:
+    def _statement(self, line: un.Line) -> Iterator[ProgramStep]:
         if isinstance(line, un.Allocate | un.Deallocate):
             self._note_allocation(line)
         if not self._matters(line):
             uses = self._uses((line,), frozenset())
             if uses:
-                yield Work(Side.HOST, uses, line, place_of_line(line))
+                yield WorkStep(Side.HOST, uses, line, place_of_line(line))
             return
         place = place_of_line(line)
         match line:
@@ -215,16 +217,16 @@ class _Reader:
                 inner = [self._sequence(one.body, line, at) for at, one in enumerate(branches)]
                 if otherwise:
                     inner.append(self._sequence(otherwise, line, len(branches)))
-                yield Choice(tuple(inner), bool(otherwise), line, place)
+                yield ChoiceStep(tuple(inner), bool(otherwise), line, place)
             case un.Select(cases=cases):
                 yield from self._reads(line)
                 inner = [self._sequence(one.body, line, at + 1) for at, one in enumerate(cases)]
                 default = any(not one.guards for one in cases)
-                yield Choice(tuple(inner), default, line, place)
+                yield ChoiceStep(tuple(inner), default, line, place)
             case un.Do(body=body, name=name):
                 yield from self._reads(line)
                 self._loops.append((key_of(name), line))
-                yield Repeat(self._sequence(body, line, 0), line, place)
+                yield RepeatStep(self._sequence(body, line, 0), line, place)
                 self._loops.pop()
             case un.While(body=body, name=name):
                 reads = tuple(self._reads(line))
@@ -232,14 +234,14 @@ class _Reader:
                 self._loops.append((key_of(name), line))
                 inside = self._sequence(body, line, 0)
                 self._loops.pop()
-                again = tuple(Work(Side.HOST, one.uses, None, one.place) for one in reads)
+                again = tuple(WorkStep(Side.HOST, one.uses, None, one.place) for one in reads)
                 steps = (*inside.steps, *again)
-                yield Repeat(Sequence(steps, line, 0), line, place)
+                yield RepeatStep(StepSequence(steps, line, 0), line, place)
             case un.Return():
-                yield Jump(line=line, place=place)
+                yield JumpStep(line=line, place=place)
             case un.Exit(name) | un.Cycle(name):
                 loop = self._loop(key_of(name) if name else "", place)
-                yield Jump(loop, isinstance(line, un.Cycle), line, place)
+                yield JumpStep(loop, isinstance(line, un.Cycle), line, place)
             case _:
                 raise _UnclearError(f"'{_first(line)}' is not understood", place)
 
@@ -282,20 +284,20 @@ class _Reader:
                 return True
         return False
 
-    def _reads(self, line: un.Line) -> Iterator[Work]:
+    def _reads(self, line: un.Line) -> Iterator[WorkStep]:
         """Yield the reads of the conditions and bounds of a construct."""
         values = tuple(expressions_of(line))
         output = un.InputOutput("write", (ex.Star(),), values)
         if uses := self._uses((output,), frozenset()):
-            yield Work(Side.HOST, uses, line, place_of_line(line))
+            yield WorkStep(Side.HOST, uses, line, place_of_line(line))
 
     # ------------------------------------------------------------------------ uses
 
     def _uses(
         self, lines: tuple[un.Line, ...], private: frozenset[str], *, on_device: bool = False
-    ) -> dict[Datum, Use]:
+    ) -> dict[ProgramArray, CopyUse]:
         """Return the uses of the planned arrays by statements, including those by calls."""
-        found: dict[Datum, Use] = {}
+        found: dict[ProgramArray, CopyUse] = {}
         unwritten = on_device and FactKind.UNWRITTEN_UNUSED in self._tree.uses.assumed
         for variable, use in self._tree.uses.uses_of_lines(self._code, lines).items():
             if len(variable) == 1 and variable[0] not in private and self._is_planned(variable[0]):
@@ -336,7 +338,7 @@ class _Reader:
         if data:
             self._tree.allocated.setdefault(self._name, []).append((line, data))
 
-    def _call(self, line: un.Call) -> Iterator[Step]:
+    def _call(self, line: un.Call) -> Iterator[ProgramStep]:
         place = place_of_line(line)
         names = self._tree.uses.called(ProcedureCall(line.procedure, line.args), self._code)
         passed = tuple(tuple(self._passed(line, name)) for name in names)
@@ -345,8 +347,8 @@ class _Reader:
                  for item in path.subscripts]  # fmt: skip
         output = un.InputOutput("write", (ex.Star(),), tuple(map(_value, read)))
         if read and (uses := self._uses((output,), frozenset())):
-            yield Work(Side.HOST, uses, line, place)
-        yield Call(names, passed, line, place)
+            yield WorkStep(Side.HOST, uses, line, place)
+        yield ProgramCall(names, passed, line, place)
 
     def _passed(self, line: un.Call, name: ProcedureName) -> Iterator[Passed]:
         own = self._tree.uses.code(name)
@@ -355,7 +357,7 @@ class _Reader:
             if path is None or len(path.variable) > 1 or not self._is_planned(path.root):
                 continue
             key = arg.key if isinstance(arg, ex.Keyword) else own.dummy_keys[at]
-            inner = Datum(own.module.key, own.key, key)
+            inner = ProgramArray(home_module(own), own.key, key)
             outer = self._tree.uses.datum(path.root, self._code)
             yield Passed(inner, outer, isinstance(value, ex.Name) or path.is_whole)
         if name in self._tree.procedures:
@@ -368,8 +370,8 @@ def _value(arg: ex.Expr) -> ex.Expr:
     return arg.value if isinstance(arg, ex.Keyword) else arg
 
 
-def _use(use: ArrayUse, *, unwritten: bool) -> Use:
-    return Use(use.exposed or (use.written and not use.covered and not unwritten), use.written)
+def _use(use: ArrayUse, *, unwritten: bool) -> CopyUse:
+    return CopyUse(use.exposed or (use.written and not use.covered and not unwritten), use.written)
 
 
 def _place(group: tuple[un.Line, ...]) -> Span | None:

@@ -16,7 +16,7 @@ from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.device_program import Datum, ProcedureName
+from psyclone_storage.ir.device_program import ProcedureName, ProgramArray
 from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
@@ -40,7 +40,7 @@ class ProcedureUses:
     """
 
     arguments: Mapping[str, ArrayUse]
-    shared: Mapping[Datum, ArrayUse]
+    shared: Mapping[ProgramArray, ArrayUse]
     unknown: frozenset[str] = frozenset()
 
 
@@ -79,7 +79,7 @@ class ProgramUses:
         """Return the procedures of the program that a call may execute, () if it is unknown."""
         if not isinstance(call.procedure, ex.Name):
             return ()
-        return self._of_symbol(code.symbol(call.procedure.key), code.module.key)
+        return self._of_symbol(code.symbol(call.procedure.key), home_module(code))
 
     def _of_symbol(self, symbol: ex.Symbol, module: str) -> tuple[ProcedureName, ...]:
         home = symbol.module_key or (module if symbol.origin is ex.Origin.HOST else "")
@@ -94,15 +94,15 @@ class ProgramUses:
         names = tuple(dict.fromkeys(ProcedureName(one.module, one.name) for one in found))
         return names if all(name in self.procedures for name in names) else ()
 
-    def datum(self, key: str, code: Routine) -> Datum:
+    def datum(self, key: str, code: Routine) -> ProgramArray:
         """Return the variable that a name denotes in a procedure."""
         symbol = code.symbol(key)
         match symbol.origin:
             case ex.Origin.IMPORTED:
-                return Datum(symbol.module_key, "", key_of(symbol.name))
+                return ProgramArray(symbol.module_key, "", key_of(symbol.name))
             case ex.Origin.HOST:
-                return Datum(code.module.key, "", key)
-        return Datum(code.module.key, code.key, key)
+                return ProgramArray(home_module(code), "", key)
+        return ProgramArray(home_module(code), code.key, key)
 
     # ------------------------------------------------------------------------ effects
 
@@ -137,7 +137,7 @@ class ProgramUses:
         uses = self.uses_of_lines(code, code.body)
         clear = not any(unknown_lines(code.body))
         arguments: dict[str, ArrayUse] = {}
-        shared: dict[Datum, ArrayUse] = {}
+        shared: dict[ProgramArray, ArrayUse] = {}
         for variable, use in uses.items():
             key = variable[0]
             own = use if clear and len(variable) == 1 else replace(use, covered=False)
@@ -149,6 +149,10 @@ class ProgramUses:
         more, unknown = self.shared_by_calls(code, walk_lines(code.body))
         for datum, use in more.items():
             shared[datum] = _joined(shared.get(datum), use)
+        inner = frozenset[str]() if code.internal is None else code.internal.names
+        arguments |= dict.fromkeys(inner.intersection(code.dummy_keys), _WORST)
+        found = (key for key in inner if self._is_shared(key, code))
+        shared |= {self.datum(key, code): _WORST for key in found}
         return ProcedureUses(arguments, shared, unknown)
 
     def uses_of_lines(
@@ -164,7 +168,7 @@ class ProgramUses:
         """
         if isinstance(line, un.Call) and isinstance(line.procedure, ex.Name):
             key = line.procedure.key
-            names = self._of_symbol(code.symbol(key), code.module.key)
+            names = self._of_symbol(code.symbol(key), home_module(code))
             if not names and key in self.readers:
                 values = (one.value if isinstance(one, ex.Keyword) else one for one in line.args)
                 return un.InputOutput("write", (ex.Star(),), tuple(values), place=line.place)
@@ -201,9 +205,9 @@ class ProgramUses:
 
     def shared_by_calls(
         self, code: Routine, lines: Iterable[un.Line]
-    ) -> tuple[Mapping[Datum, ArrayUse], frozenset[str]]:
+    ) -> tuple[Mapping[ProgramArray, ArrayUse], frozenset[str]]:
         """Return the uses of variables of modules by the calls in `lines`, and unknown calls."""
-        shared: dict[Datum, ArrayUse] = {}
+        shared: dict[ProgramArray, ArrayUse] = {}
         unknown: set[str] = set()
         for call in call_sites(lines, code):
             names = self.called(call, code)
@@ -235,6 +239,11 @@ class ProgramUses:
             if key in HARMLESS or code.symbol(key).origin is ex.Origin.INTRINSIC:
                 return set()
         return {ex.spell(call.procedure)}
+
+
+def home_module(code: Routine) -> str:
+    """Return the module of a procedure, "" for an external procedure or a main program."""
+    return "" if code.module.key == code.key else code.module.key
 
 
 def _joined(first: ArrayUse | None, second: ArrayUse) -> ArrayUse:

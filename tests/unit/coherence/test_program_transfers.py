@@ -10,58 +10,63 @@ import pytest
 from psyclone_storage.coherence.check_programs import check_program, executed
 from psyclone_storage.coherence.program_transfers import BRANCH, LOOP, plan_program
 from psyclone_storage.ir.device_program import (
-    Call,
-    Choice,
-    Datum,
-    Jump,
+    ChoiceStep,
+    CopyUse,
+    JumpStep,
     Passed,
     Position,
     ProcedureName,
+    ProgramArray,
+    ProgramCall,
     ProgramProcedure,
+    ProgramStep,
     ProgramTransfer,
-    Repeat,
-    Sequence,
-    Step,
-    Use,
-    Work,
+    RepeatStep,
+    StepSequence,
+    WorkStep,
 )
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Comment, Line
 
 ROOT, LEAF = ProcedureName("m", "root"), ProcedureName("m", "leaf")
-A, B, DUMMY = Datum("m", "", "a"), Datum("m", "", "b"), Datum("m", "leaf", "x")
-READ, WRITE, PART, CHANGE = Use(True, False), Use(False, True), Use(True, True), Use(True, True)
+A, B, DUMMY = ProgramArray("m", "", "a"), ProgramArray("m", "", "b"), ProgramArray("m", "leaf", "x")
+READ, WRITE, PART, CHANGE = (
+    CopyUse(True, False),
+    CopyUse(False, True),
+    CopyUse(True, True),
+    CopyUse(True, True),
+)
 
 
 def line() -> Line:
     return Comment("a place")
 
 
-def work(side: Side, use: Use, datum: Datum = A) -> Work:
-    return Work(side, {datum: use}, line())
+def work(side: Side, use: CopyUse, datum: ProgramArray = A) -> WorkStep:
+    return WorkStep(side, {datum: use}, line())
 
 
-def host(use: Use, datum: Datum = A) -> Work:
+def host(use: CopyUse, datum: ProgramArray = A) -> WorkStep:
     return work(Side.HOST, use, datum)
 
 
-def device(use: Use, datum: Datum = A) -> Work:
+def device(use: CopyUse, datum: ProgramArray = A) -> WorkStep:
     return work(Side.DEVICE, use, datum)
 
 
-def loop(*steps: Step) -> Repeat:
+def loop(*steps: ProgramStep) -> RepeatStep:
     own = line()
-    return Repeat(Sequence(steps, own, 0), own)
+    return RepeatStep(StepSequence(steps, own, 0), own)
 
 
-def choice(*branches: tuple[Step, ...], complete: bool = False) -> Choice:
+def choice(*branches: tuple[ProgramStep, ...], complete: bool = False) -> ChoiceStep:
     own = line()
-    found = tuple(Sequence(one, own, at) for at, one in enumerate(branches))
-    return Choice(found, complete, own)
+    found = tuple(StepSequence(one, own, at) for at, one in enumerate(branches))
+    return ChoiceStep(found, complete, own)
 
 
-def root(*steps: Step) -> ProgramProcedure:
-    return ProgramProcedure(ROOT, Sequence(steps))
+def root(*steps: ProgramStep) -> ProgramProcedure:
+    return ProgramProcedure(ROOT, StepSequence(steps))
 
 
 def transfers_of(*procedures: ProgramProcedure) -> tuple[ProgramTransfer, ...]:
@@ -94,20 +99,20 @@ def test_the_caller_of_the_root_gets_valid_values() -> None:
 
 
 def test_local_data_stay_on_the_device() -> None:
-    local = Datum("m", "root", "work")
+    local = ProgramArray("m", "root", "work")
     procedure = ProgramProcedure(
-        ROOT, Sequence((device(PART, local), device(READ, local))),
+        ROOT, StepSequence((device(PART, local), device(READ, local))),
         frozenset({local}), frozenset({local}),
     )  # fmt: skip
     assert sides(procedure) == []
 
 
-def call(whole: bool = True, outer: Datum = A) -> Call:
-    return Call((LEAF,), ((Passed(DUMMY, outer, whole),),), line())
+def call(whole: bool = True, outer: ProgramArray = A) -> ProgramCall:
+    return ProgramCall((LEAF,), ((Passed(DUMMY, outer, whole),),), line())
 
 
 def test_callers_keep_data_on_the_device_for_a_procedure() -> None:
-    leaf = ProgramProcedure(LEAF, Sequence((device(CHANGE, DUMMY),)))
+    leaf = ProgramProcedure(LEAF, StepSequence((device(CHANGE, DUMMY),)))
     plan = plan_program((root(loop(call()), host(READ)), leaf), ROOT)
     assert [one.datum for one in plan.transfers] == [A, A]
     assert not check_program((root(loop(call()), host(READ)), leaf), plan.transfers[:0], [])
@@ -115,7 +120,7 @@ def test_callers_keep_data_on_the_device_for_a_procedure() -> None:
 
 def test_a_procedure_has_one_contract_for_all_callers() -> None:
     """One caller has the data on the host, the others on the device."""
-    leaf = ProgramProcedure(LEAF, Sequence((device(CHANGE, DUMMY),)))
+    leaf = ProgramProcedure(LEAF, StepSequence((device(CHANGE, DUMMY),)))
     tree = root(loop(call()), host(CHANGE, B), call(outer=B), host(READ, B))
     procedures = (tree, leaf)
     plan = plan_program(procedures, ROOT)
@@ -124,20 +129,20 @@ def test_a_procedure_has_one_contract_for_all_callers() -> None:
 
 
 def test_a_part_of_an_array_moves_with_the_whole_array() -> None:
-    leaf = ProgramProcedure(LEAF, Sequence((device(WRITE, DUMMY),)))
+    leaf = ProgramProcedure(LEAF, StepSequence((device(WRITE, DUMMY),)))
     procedures = (root(loop(call(whole=False)), host(READ)), leaf)
     plan = plan_program(procedures, ROOT)
     assert [(one.datum, one.to.value) for one in plan.transfers] == [(A, "device"), (A, "host")]
 
 
 def test_a_part_that_both_sides_use_has_no_plan() -> None:
-    leaf = ProgramProcedure(LEAF, Sequence((device(PART, DUMMY), host(PART, DUMMY))))
+    leaf = ProgramProcedure(LEAF, StepSequence((device(PART, DUMMY), host(PART, DUMMY))))
     plan = plan_program((root(loop(call(whole=False))), leaf), ROOT)
     assert plan.infeasible
 
 
 def test_procedures_with_unknown_callers_start_and_end_on_the_host() -> None:
-    leaf = ProgramProcedure(LEAF, Sequence((device(CHANGE, DUMMY),)))
+    leaf = ProgramProcedure(LEAF, StepSequence((device(CHANGE, DUMMY),)))
     procedures = (root(loop(call())), leaf)
     plan = plan_program(procedures, ROOT, frozenset({LEAF}))
     assert {one.datum for one in plan.transfers} == {DUMMY}
@@ -146,15 +151,15 @@ def test_procedures_with_unknown_callers_start_and_end_on_the_host() -> None:
 
 def test_a_jump_leaves_a_loop_with_valid_copies() -> None:
     own = line()
-    inside = (device(CHANGE), choice((host(CHANGE), Jump(own, line=line()))), device(CHANGE))
-    procedure = root(Repeat(Sequence(inside, own, 0), own), host(READ))
+    inside = (device(CHANGE), choice((host(CHANGE), JumpStep(own, line=line()))), device(CHANGE))
+    procedure = root(RepeatStep(StepSequence(inside, own, 0), own), host(READ))
     transfers = transfers_of(procedure)
     assert check_program((procedure,), transfers, [ROOT]) is None
     assert_each_is_needed((procedure,), transfers)
 
 
 def test_a_return_hands_over_valid_copies() -> None:
-    procedure = root(device(CHANGE), choice((Jump(line=line()),)), device(CHANGE), host(READ))
+    procedure = root(device(CHANGE), choice((JumpStep(line=line()),)), device(CHANGE), host(READ))
     transfers = transfers_of(procedure)
     assert check_program((procedure,), transfers, [ROOT]) is None
     assert_each_is_needed((procedure,), transfers)
@@ -172,30 +177,30 @@ def assert_each_is_needed(
 
 
 def random_steps(
-    rng: random.Random, data: tuple[Datum, ...], depth: int, around: tuple[Line, ...] = ()
-) -> tuple[Step, ...]:
-    found: list[Step] = []
+    rng: random.Random, data: tuple[ProgramArray, ...], depth: int, around: tuple[Line, ...] = ()
+) -> tuple[ProgramStep, ...]:
+    found: list[ProgramStep] = []
     for _ in range(rng.randrange(1, 4)):
         kind = rng.random()
         if kind < 0.6 or depth == 0:
-            use = Use(rng.random() < 0.6, rng.random() < 0.5)
+            use = CopyUse(rng.random() < 0.6, rng.random() < 0.5)
             found.append(work(rng.choice(list(Side)), use, rng.choice(data)))
         elif kind < 0.75:
             own = line()
             inside = random_steps(rng, data, depth - 1, (*around, own))
-            found.append(Repeat(Sequence(inside, own, 0), own))
+            found.append(RepeatStep(StepSequence(inside, own, 0), own))
         elif kind < 0.92:
             own = line()
             blocks = [
                 random_steps(rng, data, depth - 1, around) for _ in range(rng.randrange(1, 3))
             ]
-            branches = tuple(Sequence(one, own, at) for at, one in enumerate(blocks))
-            found.append(Choice(branches, rng.random() < 0.5, own))
+            branches = tuple(StepSequence(one, own, at) for at, one in enumerate(blocks))
+            found.append(ChoiceStep(branches, rng.random() < 0.5, own))
         elif around and rng.random() < 0.7:
-            jump = Jump(rng.choice(around), again=rng.random() < 0.5, line=line())
+            jump = JumpStep(rng.choice(around), again=rng.random() < 0.5, line=line())
             found.append(choice((jump,)))
         else:
-            found.append(choice((Jump(line=line()),)))
+            found.append(choice((JumpStep(line=line()),)))
     return tuple(found)
 
 
@@ -210,7 +215,7 @@ def test_random_programs_use_no_old_copy_and_need_each_transfer(seed: int) -> No
 def random_tree(rng: random.Random) -> tuple[ProgramProcedure, ...]:
     """Return procedures that call the next ones, with one or two arrays."""
     names = [ROOT, *(ProcedureName("m", f"p{at}") for at in range(rng.randrange(1, 4)))]
-    dummies = {name: tuple(Datum("m", name.name, key) for key in "xy") for name in names[1:]}
+    dummies = {name: tuple(ProgramArray("m", name.name, key) for key in "xy") for name in names[1:]}
     found = []
     for at, name in enumerate(names):
         data = dummies.get(name, (A, B))
@@ -218,11 +223,11 @@ def random_tree(rng: random.Random) -> tuple[ProgramProcedure, ...]:
         for inner in names[at + 1 :]:
             passed = [Passed(one, rng.choice(data)) for one in dummies[inner][:1]]
             passed += [Passed(dummies[inner][1], one) for one in data if one != passed[0].outer][:1]
-            step: Step = Call((inner,), (tuple(passed),), line())
+            step: ProgramStep = ProgramCall((inner,), (tuple(passed),), line())
             if rng.random() < 0.5:
                 step = loop(step)
             steps.insert(rng.randrange(len(steps) + 1), step)
-        found.append(ProgramProcedure(name, Sequence(tuple(steps))))
+        found.append(ProgramProcedure(name, StepSequence(tuple(steps))))
     return tuple(found)
 
 
@@ -240,27 +245,27 @@ def test_dropping_a_transfer_is_detected(seed: int) -> None:
     assert_each_is_needed(procedures, plan_program(procedures, ROOT).transfers)
 
 
-def positions(procedure: ProgramProcedure, body: Sequence) -> list[Position]:
+def positions(procedure: ProgramProcedure, body: StepSequence) -> list[Position]:
     found = []
     for step in body.steps:
         if step.line is not None:
             found.append(Position(procedure.name, step.line, -1, id(step.line)))
-        inner = step.branches if isinstance(step, Choice) else ()
-        inner = (step.body,) if isinstance(step, Repeat) else inner
+        inner = step.branches if isinstance(step, ChoiceStep) else ()
+        inner = (step.body,) if isinstance(step, RepeatStep) else inner
         for one in inner:
             found += positions(procedure, one)
     return [*found, Position(procedure.name, body.line, body.block, id(body.line))]
 
 
-def weights(body: Sequence, factor: float = 1.0) -> dict[int, float]:
+def weights(body: StepSequence, factor: float = 1.0) -> dict[int, float]:
     found = {}
     for step in body.steps:
         found[id(step.line)] = factor
-        if isinstance(step, Choice):
+        if isinstance(step, ChoiceStep):
             for one in step.branches:
                 found |= {(id(step.line), one.block): factor * BRANCH}  # type: ignore[dict-item]
                 found |= weights(one, factor * BRANCH)
-        if isinstance(step, Repeat):
+        if isinstance(step, RepeatStep):
             found |= {(id(step.line), 0): factor * LOOP}  # type: ignore[dict-item]
             found |= weights(step.body, factor * LOOP)
     return found
