@@ -41,14 +41,14 @@ class ProgramFault:
 
 
 @dataclass(slots=True)
-class _Array:
+class _ArrayCopies:
     """The copies of an array, by the number of the last write in them."""
 
     newest: int = 0
     copies: dict[Side, int] = field(default_factory=lambda: {Side.HOST: 0, Side.DEVICE: -1})
 
 
-class _JumpError(Exception):
+class _ExecutedJumpError(Exception):
     """A jump to the end or to the next iteration of a loop, or out of a procedure."""
 
     def __init__(self, loop: int | None, *, again: bool) -> None:
@@ -57,7 +57,7 @@ class _JumpError(Exception):
         self.again = again
 
 
-class _FaultError(Exception):
+class _ExecutedFaultError(Exception):
     """A fault, which ends the execution."""
 
     def __init__(self, fault: ProgramFault) -> None:
@@ -74,42 +74,45 @@ class ProgramExecution:
     rng: Random
     moved: int = 0
     steps: int = 0
-    _shared: dict[ProgramArray, _Array] = field(default_factory=dict)
+    _shared: dict[ProgramArray, _ArrayCopies] = field(default_factory=dict)
 
     def run(self, name: ProcedureName) -> ProgramFault | None:
         """Execute a procedure whose data are valid on the host; return the first fault."""
         self._shared.clear()
         frame = {one: self._array(one) for one in self.procedures[name].body.data}
         for one in self.procedures[name].fresh:
-            frame[one] = _Array()
+            frame[one] = _ArrayCopies()
             frame[one].copies[Side.DEVICE] = 0
         try:
             self._call(name, frame)
             for datum, array in frame.items():
                 if datum not in self.procedures[name].left:
                     self._need(name, datum, array, Side.HOST, "the caller may read it")
-        except _FaultError as error:
+        except _ExecutedFaultError as error:
             return error.fault
         return None
 
-    def _array(self, datum: ProgramArray) -> _Array:
-        return self._shared.setdefault(datum, _Array())
+    def _array(self, datum: ProgramArray) -> _ArrayCopies:
+        return self._shared.setdefault(datum, _ArrayCopies())
 
-    def _call(self, name: ProcedureName, frame: dict[ProgramArray, _Array]) -> None:
+    def _call(self, name: ProcedureName, frame: dict[ProgramArray, _ArrayCopies]) -> None:
         procedure = self.procedures[name]
         for one in procedure.body.data:
             if one not in frame:
-                frame[one] = self._array(one) if not one.procedure else _Array()
+                frame[one] = self._array(one) if not one.procedure else _ArrayCopies()
                 if one in procedure.fresh and one.procedure:
                     frame[one].copies[Side.DEVICE] = 0
         try:
             self._block(procedure, procedure.body, frame)
-        except _JumpError as jump:
+        except _ExecutedJumpError as jump:
             if jump.loop is not None:
                 raise
 
     def _block(
-        self, procedure: ProgramProcedure, body: StepSequence, frame: dict[ProgramArray, _Array]
+        self,
+        procedure: ProgramProcedure,
+        body: StepSequence,
+        frame: dict[ProgramArray, _ArrayCopies],
     ) -> None:
         last: ProgramStep | None = None
         for step in body.steps:
@@ -126,7 +129,10 @@ class ProgramExecution:
             self._move(procedure.name, (id(body.line), body.block), frame)
 
     def _step(
-        self, procedure: ProgramProcedure, step: ProgramStep, frame: dict[ProgramArray, _Array]
+        self,
+        procedure: ProgramProcedure,
+        step: ProgramStep,
+        frame: dict[ProgramArray, _ArrayCopies],
     ) -> None:
         self.steps += 1
         match step:
@@ -149,23 +155,23 @@ class ProgramExecution:
             case RepeatStep():
                 self._repeat(procedure, step, frame)
             case JumpStep(loop, again):
-                raise _JumpError(None if loop is None else id(loop), again=again)
+                raise _ExecutedJumpError(None if loop is None else id(loop), again=again)
 
     def _repeat(
-        self, procedure: ProgramProcedure, loop: RepeatStep, frame: dict[ProgramArray, _Array]
+        self, procedure: ProgramProcedure, loop: RepeatStep, frame: dict[ProgramArray, _ArrayCopies]
     ) -> None:
         number = self.rng.randrange(_MOST_ITERATIONS + 1) if self.steps < _MOST_STEPS else 0
         for _ in range(number):
             try:
                 self._block(procedure, loop.body, frame)
-            except _JumpError as jump:
+            except _ExecutedJumpError as jump:
                 if jump.loop != id(loop.line):
                     raise
                 if not jump.again:
                     return
 
     def _move(
-        self, name: ProcedureName, at: tuple[int, int], frame: dict[ProgramArray, _Array]
+        self, name: ProcedureName, at: tuple[int, int], frame: dict[ProgramArray, _ArrayCopies]
     ) -> None:
         for one in self.transfers.get((name, *at), ()):
             array = frame[one.datum]
@@ -173,10 +179,10 @@ class ProgramExecution:
             self.moved += 1
 
     def _need(
-        self, name: ProcedureName, datum: ProgramArray, array: _Array, side: Side, reason: str
+        self, name: ProcedureName, datum: ProgramArray, array: _ArrayCopies, side: Side, reason: str
     ) -> None:
         if array.copies[side] != array.newest:
-            raise _FaultError(ProgramFault(name, datum, side, reason))
+            raise _ExecutedFaultError(ProgramFault(name, datum, side, reason))
 
 
 def executed(

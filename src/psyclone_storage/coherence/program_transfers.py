@@ -74,20 +74,20 @@ _History = tuple["_History", object] | None
 """What happens on the cheapest way to a state: transfers, and the contracts of calls."""
 
 
-class _Way(NamedTuple):
+class _Route(NamedTuple):
     """The cheapest way to a state."""
 
     cost: float
     history: _History = None
 
-    def plus(self, cost: float, *items: object) -> _Way:
+    def plus(self, cost: float, *items: object) -> _Route:
         history = self.history
         for item in items:
             history = (history, item)
-        return _Way(self.cost + cost, history)
+        return _Route(self.cost + cost, history)
 
 
-_Ways = dict[Valid | None, _Way]
+_Routes = dict[Valid | None, _Route]
 """The cheapest way to each state; `None` is reached by jumps, so that no step follows."""
 
 
@@ -122,10 +122,10 @@ def plan_program(
     as for the root, copies on the host are valid at entry and at exit. `assumed` are facts about
     all arrays.
     """
-    return _Planner(tuple(procedures), closed | {root}, assumed).plan()
+    return _ProgramPlanner(tuple(procedures), closed | {root}, assumed).plan()
 
 
-class _Planner:
+class _ProgramPlanner:
     """Plans array after array; see the docstring of the module."""
 
     def __init__(
@@ -149,7 +149,7 @@ class _Planner:
         """The arrays of procedures that are only parts of arrays of a caller."""
         self._contracts: dict[tuple[ProcedureName, ProgramArray], Contract] = {}
         self._codes: dict[tuple[ProcedureName, ProgramArray], tuple[ProgramTransfer, ...]] = {}
-        self._tables: dict[tuple[ProcedureName, ProgramArray], dict[Contract, _Way]] = {}
+        self._tables: dict[tuple[ProcedureName, ProgramArray], dict[Contract, _Route]] = {}
         self._callers = self._calls_of()
 
     def _calls_of(
@@ -226,7 +226,7 @@ class _Planner:
         for key in ((name, datum), *self._callers.get((name, datum), ())):
             self._tables.pop(key, None)
 
-    def _table(self, name: ProcedureName, datum: ProgramArray) -> dict[Contract, _Way]:
+    def _table(self, name: ProcedureName, datum: ProgramArray) -> dict[Contract, _Route]:
         """Return the cheapest way for each contract that is possible for an array.
 
         These are all that the transfers of a procedure allow, once they are known, otherwise the
@@ -236,13 +236,13 @@ class _Planner:
         if key not in self._tables:
             body, code = self.procedures[name].body, self._codes.get(key)
             exits = _ANY if body.has_jumps else (None,)
-            table: dict[Contract, _Way] = {}
+            table: dict[Contract, _Route] = {}
             for entry, wanted in product(_ANY, exits):
                 env: dict[tuple[int | None, bool], Valid] = {}
                 if wanted is not None:
                     env[None, False] = wanted
-                place = _Place(name, datum, env, fixed=code)
-                ways = self._sequence(place, body, {entry: _Way(0.0)})
+                place = _PlanContext(name, datum, env, fixed=code)
+                ways = self._sequence(place, body, {entry: _Route(0.0)})
                 if set(ways) == {None} and wanted is not None:
                     ways = {wanted: ways[None]}
                 table |= {
@@ -258,7 +258,7 @@ class _Planner:
 
     # ------------------------------------------------------------------------ ways
 
-    def _sequence(self, place: _Place, body: StepSequence, ways: _Ways) -> _Ways:
+    def _sequence(self, place: _PlanContext, body: StepSequence, ways: _Routes) -> _Routes:
         """Return the ways from the start of a block to its end."""
         last: ProgramStep | None = None
         for step in body.steps:
@@ -275,7 +275,7 @@ class _Planner:
         is_condition = bool(body.steps) and body.steps[-1].line is None
         return self._moved(place, ways, None if is_condition else place.at_end(body))
 
-    def _moved(self, place: _Place, ways: _Ways, position: Position | None) -> _Ways:
+    def _moved(self, place: _PlanContext, ways: _Routes, position: Position | None) -> _Routes:
         """Return the ways after possible transfers at a position, and copies left to be stale."""
         if place.fixed is not None:
             for one in place.fixed:
@@ -293,8 +293,8 @@ class _Planner:
                     found[Valid.BOTH] = new
         return _weakened(found)
 
-    def _step(self, place: _Place, step: ProgramStep, ways: _Ways) -> _Ways:
-        found: _Ways = {None: ways[None]} if None in ways else {}
+    def _step(self, place: _PlanContext, step: ProgramStep, ways: _Routes) -> _Routes:
+        found: _Routes = {None: ways[None]} if None in ways else {}
         for state, way in ways.items():
             if state is None:
                 continue
@@ -304,7 +304,7 @@ class _Planner:
                     found[after] = new
         return found
 
-    def _after(self, place: _Place, step: ProgramStep, state: Valid) -> _Ways:
+    def _after(self, place: _PlanContext, step: ProgramStep, state: Valid) -> _Routes:
         """Return the ways from a state through one step."""
         match step:
             case WorkStep(side, uses):
@@ -313,43 +313,48 @@ class _Planner:
                     use = CopyUse(needs=True, writes=True)
                 if use.needs and not state.has(side):
                     return {}
-                return {_ONLY[side] if use.writes else state: _Way(0.0)}
+                return {_ONLY[side] if use.writes else state: _Route(0.0)}
             case ProgramCall():
                 return self._called(place, step, state)
             case ChoiceStep(branches, complete):
                 return self._chosen(place, branches, state, complete=complete)
             case RepeatStep(body):
                 inner = place.inside(LOOP, step.line, state)
-                ways = self._sequence(inner, body, {state: _Way(0.0)})
+                ways = self._sequence(inner, body, {state: _Route(0.0)})
                 if state in ways:
                     return {state: ways[state]}
                 return {state: ways[None]} if set(ways) == {None} else {}
             case JumpStep(loop, again):
                 wanted = place.env.get((None if loop is None else id(loop), again))
-                return {None: _Way(0.0)} if wanted in (None, state) else {}
+                return {None: _Route(0.0)} if wanted in (None, state) else {}
 
     def _chosen(
-        self, place: _Place, branches: tuple[StepSequence, ...], state: Valid, *, complete: bool
-    ) -> _Ways:
+        self,
+        place: _PlanContext,
+        branches: tuple[StepSequence, ...],
+        state: Valid,
+        *,
+        complete: bool,
+    ) -> _Routes:
         inner = place.inside(BRANCH)
-        ways = [self._sequence(inner, one, {state: _Way(0.0)}) for one in branches]
+        ways = [self._sequence(inner, one, {state: _Route(0.0)}) for one in branches]
         if not complete:
-            ways.append({one: _Way(0.0) for one in _ANY if one is state or state is Valid.BOTH})
-        found: _Ways = {}
+            ways.append({one: _Route(0.0) for one in _ANY if one is state or state is Valid.BOTH})
+        found: _Routes = {}
         for after in (*_ANY, None):
             parts = [_ending(one, after) for one in ways]
             if all(part is not None for part in parts) and (
                 after is None or any(after in one for one in ways)
             ):
-                whole = _Way(0.0)
+                whole = _Route(0.0)
                 for part in parts:
                     assert part is not None
                     whole = whole.plus(part.cost, part.history)
                 found[after] = whole
         return found
 
-    def _called(self, place: _Place, call: ProgramCall, state: Valid) -> _Ways:
-        found: _Ways = {}
+    def _called(self, place: _PlanContext, call: ProgramCall, state: Valid) -> _Routes:
+        found: _Routes = {}
         for after in _ANY:
             contract = Contract(state, after)
             costs = [
@@ -358,11 +363,15 @@ class _Planner:
             ]
             if all(cost is not None for cost in costs):
                 total = sum(cost or 0.0 for cost in costs) * place.weight / len(costs)
-                found[after] = _Way(total, (None, _CallChoice(call, contract)))
+                found[after] = _Route(total, (None, _CallChoice(call, contract)))
         return found
 
     def _cost_of_call(
-        self, place: _Place, name: ProcedureName, passed: tuple[Passed, ...], contract: Contract
+        self,
+        place: _PlanContext,
+        name: ProcedureName,
+        passed: tuple[Passed, ...],
+        contract: Contract,
     ) -> float | None:
         """Return the cost of transfers in a called procedure, None if it has no such contract."""
         used = self.procedures[name].body.data
@@ -379,7 +388,7 @@ class _Planner:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _PlanContext:
     """The array, its procedure and constructs: the weight, and the states where jumps arrive.
 
     If the transfers of the procedure are `fixed`, there are no others.
@@ -391,11 +400,13 @@ class _Place:
     weight: float = 1.0
     fixed: tuple[ProgramTransfer, ...] | None = None
 
-    def inside(self, factor: float, loop: Line | None = None, state: Valid | None = None) -> _Place:
+    def inside(
+        self, factor: float, loop: Line | None = None, state: Valid | None = None
+    ) -> _PlanContext:
         env = self.env
         if loop is not None and state is not None:
             env = {**env, (id(loop), True): state, (id(loop), False): state}
-        return _Place(self.procedure, self.datum, env, self.weight * factor, self.fixed)
+        return _PlanContext(self.procedure, self.datum, env, self.weight * factor, self.fixed)
 
     def before(self, step: ProgramStep, body: StepSequence) -> Position:
         if step.line is None:
@@ -406,9 +417,9 @@ class _Place:
         return Position(self.procedure, body.line, body.block, id(body.line))
 
 
-def _after_transfer(transfer: ProgramTransfer, ways: _Ways) -> _Ways:
+def _after_transfer(transfer: ProgramTransfer, ways: _Routes) -> _Routes:
     """Return the ways after a transfer; it must not replace the only valid copy."""
-    found: _Ways = {}
+    found: _Routes = {}
     for state, way in ways.items():
         if state is None or state.has(transfer.to.other):
             after = None if state is None else Valid.BOTH
@@ -418,7 +429,7 @@ def _after_transfer(transfer: ProgramTransfer, ways: _Ways) -> _Ways:
     return found
 
 
-def _weakened(ways: _Ways) -> _Ways:
+def _weakened(ways: _Routes) -> _Routes:
     """Return the ways, and those that leave one of two valid copies to become stale."""
     found, both = dict(ways), ways.get(Valid.BOTH)
     for state in _MISSING:
@@ -427,7 +438,7 @@ def _weakened(ways: _Ways) -> _Ways:
     return found
 
 
-def _ending(ways: _Ways, state: Valid | None) -> _Way | None:
+def _ending(ways: _Routes, state: Valid | None) -> _Route | None:
     """Return the way to a state, or the way of a branch that never reaches its end."""
     if state in ways:
         return ways[state]

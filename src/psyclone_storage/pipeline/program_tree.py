@@ -76,7 +76,7 @@ class TreeProblem:
     place: Span | None
 
 
-class _UnclearError(Exception):
+class _UnplannedError(Exception):
     """A statement in a procedure with device regions is not understood."""
 
     def __init__(self, reason: str, place: Span | None) -> None:
@@ -103,8 +103,8 @@ class ProgramTree:
         self._visit(root, order, set())
         for name in order:
             try:
-                self.procedures[name] = _Reader(self, name).procedure()
-            except _UnclearError as error:
+                self.procedures[name] = _ProcedureReader(self, name).procedure()
+            except _UnplannedError as error:
                 self.problems.append(TreeProblem(name, error.reason, error.place))
         self.procedures = dict(reversed(self.procedures.items()))
 
@@ -146,7 +146,7 @@ class ProgramTree:
         return self._relevant[name]
 
 
-class _Reader:
+class _ProcedureReader:
     """Reads one procedure."""
 
     def __init__(self, tree: ProgramTree, name: ProcedureName) -> None:
@@ -160,10 +160,10 @@ class _Reader:
         """Return the steps of the procedure.
 
         Raises:
-            _UnclearError: a statement that matters is not understood.
+            _UnplannedError: a statement that matters is not understood.
         """
         if self._code.internal is not None:
-            raise _UnclearError("it has internal procedures", self._code.place)
+            raise _UnplannedError("it has internal procedures", self._code.place)
         body = self._sequence(self._code.body, None, 0)
         local, fresh = set[ProgramArray](), set[ProgramArray]()
         for datum in body.data:
@@ -191,7 +191,7 @@ class _Reader:
         private = set[str]()
         for line in walk_lines(group):
             if _is_asynchronous(line):
-                raise _UnclearError("a region is asynchronous", _place(group))
+                raise _UnplannedError("a region is asynchronous", _place(group))
             if isinstance(line, un.DirectiveBlock):
                 private |= {key_of(name) for name in (*line.private, *line.firstprivate)}
             elif isinstance(line, un.DirectiveLine):
@@ -243,13 +243,13 @@ class _Reader:
                 loop = self._loop(key_of(name) if name else "", place)
                 yield JumpStep(loop, isinstance(line, un.Cycle), line, place)
             case _:
-                raise _UnclearError(f"'{_first(line)}' is not understood", place)
+                raise _UnplannedError(f"'{_first(line)}' is not understood", place)
 
     def _loop(self, name: str, place: Span | None) -> un.Line:
         for own, line in reversed(self._loops):
             if not name or own == name:
                 return line
-        raise _UnclearError("it jumps out of a construct that is not a loop", place)
+        raise _UnplannedError("it jumps out of a construct that is not a loop", place)
 
     def _matters(self, line: un.Line) -> bool:
         """Return whether a statement consists of several steps, or jumps."""
@@ -260,7 +260,7 @@ class _Reader:
             return True
         if isinstance(line, un.DirectiveLine) and _MANAGED.match(key_of(line.text)):
             reason = f"'{line.text}' already moves data"
-            raise _UnclearError(reason, line.place)
+            raise _UnplannedError(reason, line.place)
         if isinstance(line, un.Do | un.While) and not self._leaves(line):
             return any(self._is_relevant_inside(one) for one in walk_lines(line.body))
         return any(
