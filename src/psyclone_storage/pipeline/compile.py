@@ -20,12 +20,14 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Api, JointExchanges, Settings
 from psyclone_storage.domains.build import BuildOptions, build_program, check_calls
 from psyclone_storage.ir.devices import has_device
+from psyclone_storage.ir.loops import loops_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.verify import check_schedule
+from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.languages.sources.included_invokes import check_included_invokes
 from psyclone_storage.languages.sources.kernel_search import SourceIndex, index_directories
 from psyclone_storage.pipeline.kernel_naming import (
@@ -275,11 +277,26 @@ class Compiler:
             program = with_codes(
                 program, self.kernels, self.target.infrastructure(self.settings).sizes
             )
+            program = self._in_strips(program)
         if contract is not None:
             program = _with_storage_access(program, contract, rules, self.kernels)
             if checks:
                 _check_storage_plans(program, contract, self.kernels)
         return program
+
+    def _in_strips(self, program: Program) -> Program:
+        """Return `program` with kernels that compute several columns together, if C allows it.
+
+        The module is large, so it is imported only if a kernel has loops.
+        """
+        strips = self.target.infrastructure(self.settings).strips_of_columns
+        if not strips or self.settings.bounds_checks or not _has_loops_in_kernels(program):
+            return program
+        from psyclone_storage.transform.kernel.column_strips import (  # noqa: PLC0415
+            with_column_strips,
+        )
+
+        return _with_each(program, with_column_strips)
 
     def _shares_device(self, program: Program) -> bool:
         """Return whether an invoke may find data on a device that another invoke has left there.
@@ -365,6 +382,11 @@ def make_compiler(
         checks=request.checks,
     )
     return replace(made, requested=_user_transforms(request, made, name))
+
+
+def _has_loops_in_kernels(program: Program) -> bool:
+    calls = (call for item in program.invokes for call in kernel_calls(item.schedule))
+    return any(loops_of(code) for call in calls for code in call.codes)
 
 
 def _check_coherence(program: Program, rules: Rules) -> None:
