@@ -257,6 +257,7 @@ class KernelUse:
     - `hot_path`: the path that the enclosing loop runs without branches where possible.
     - `constants`: keys of constants with the keys of the dummies whose values they are asserted to
       have.
+    - `ahead`: divisions that need no other layer are computed before the other statements.
     - `placed`: inlined procedures. `left`: calls that remain.
     """
 
@@ -266,6 +267,7 @@ class KernelUse:
     columns: tuple[tuple[int, ...], ...] = ()
     hot_path: HotPath | None = None
     constants: tuple[tuple[str, str], ...] = ()
+    ahead: bool = False
     placed: tuple[PlacedProcedure, ...] = ()
     left: CallsThatStay = field(default=(), compare=False, repr=False)
 

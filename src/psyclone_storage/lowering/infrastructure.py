@@ -70,7 +70,7 @@ class Infrastructure:
     - `starts_together`: joint exchanges may be started and finished separately.
     - `reads_all_flags`: generated code reads the halo flags after each loop, so no update is dead.
     - `sizes`: sizes in bytes of kinds that calls pass to kernels.
-    - `strips_of_columns`: kernels may compute several columns together.
+    - `faster_layers`: kernels may compute several columns or layers together.
     - `profiled`: encloses the lines of a profile region in profiler calls.
     """
 
@@ -104,7 +104,7 @@ class Infrastructure:
         field(default_factory=dict)
     )
     sizes: Mapping[str, int] = field(default_factory=dict)
-    strips_of_columns: bool = False
+    faster_layers: bool = False
     profiled: Callable[[Workspace, str, ProfileRegion, tuple[Line, ...]], tuple[Line, ...]] = (
         profiled
     )

@@ -277,26 +277,26 @@ class Compiler:
             program = with_codes(
                 program, self.kernels, self.target.infrastructure(self.settings).sizes
             )
-            program = self._in_strips(program)
+            program = self._with_faster_layers(program)
         if contract is not None:
             program = _with_storage_access(program, contract, rules, self.kernels)
             if checks:
                 _check_storage_plans(program, contract, self.kernels)
         return program
 
-    def _in_strips(self, program: Program) -> Program:
-        """Return `program` with kernels that compute several columns together, if C allows it.
+    def _with_faster_layers(self, program: Program) -> Program:
+        """Return `program` with kernels that compute several columns or layers together.
 
         The module is large, so it is imported only if a kernel has loops.
         """
-        strips = self.target.infrastructure(self.settings).strips_of_columns
-        if not strips or self.settings.bounds_checks or not _has_loops_in_kernels(program):
+        asked = self.target.infrastructure(self.settings).faster_layers
+        if not asked or self.settings.bounds_checks or not _has_loops_in_kernels(program):
             return program
-        from psyclone_storage.transform.kernel.column_strips import (  # noqa: PLC0415
-            with_column_strips,
+        from psyclone_storage.transform.kernel.layers import (  # noqa: PLC0415
+            with_faster_layers,
         )
 
-        return _with_each(program, with_column_strips)
+        return _with_each(program, with_faster_layers)
 
     def _shares_device(self, program: Program) -> bool:
         """Return whether an invoke may find data on a device that another invoke has left there.

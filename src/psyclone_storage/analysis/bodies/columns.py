@@ -1,8 +1,15 @@
 """Loops over the layers of a column whose iterations depend on each other.
 
-Such a loop waits for the result of the previous layer, so a compiler cannot vectorise it. Several
-columns can be computed together instead (`passes.column_strips`), if all of them execute the same
-loops: the bounds must not depend on the column.
+Such a loop waits for the result of the previous layer, so a compiler cannot vectorise it. Two
+rewrites help:
+
+- Several columns are computed together (`passes.column_strips`), if all of them execute the same
+  loops: the bounds must not depend on the column.
+- Statements that need no other layer are computed before (`passes.layer_blocks`), in a loop of
+  their own.
+
+The first one gains if a layer waits for a division of another layer, the second one if divisions
+can be computed before.
 """
 
 from __future__ import annotations
@@ -15,7 +22,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.rewrite import blocks_of, expressions_of, first_words, walk_lines
+from psyclone_storage.ir.rewrite import blocks_of, expressions_of, first_words, names_in, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import ScalarType
 
@@ -63,13 +70,10 @@ def column_loops(code: Routine, column: str) -> ColumnLoops:
     _check_lines(code, local)
     columns = _Columns(code, column, local)
     common = columns.common()
-    slow = (
-        line
+    if not any(
+        isinstance(line, un.Do) and id(line) in common and _waits(line)
         for line in walk_lines(code.body)
-        if isinstance(line, un.Do) and id(line) in common
-        if any(map(_is_slow, walk_lines(line.body)))
-    )
-    if next(slow, None) is None:
+    ):
         raise NoStripsError("no layer waits for a division of another layer")
     counters = columns.counters
     scalars = {key for key, item in local.items() if not item.shape} - counters
@@ -137,10 +141,18 @@ def _check(expr: ex.Expr, arrays: set[str]) -> None:
         _check(part, arrays)
 
 
-def _is_slow(line: un.Line) -> bool:
+def _waits(loop: un.Do) -> bool:
+    """Return whether a statement that needs other layers divides; loops inside do not count."""
+    ahead = statements_ahead(loop)
+    own = (line for line in loop.body if id(line) not in ahead and not isinstance(line, un.Do))
+    return any(map(is_slow, own))
+
+
+def is_slow(line: un.Line) -> bool:
     """Return whether a statement computes with a division or a square root of reals."""
-    values = [line.value] if isinstance(line, un.Assign) else []
-    return any(_is_slow_value(value) for value in values)
+    return any(
+        isinstance(inner, un.Assign) and _is_slow_value(inner.value) for inner in walk_lines((line,))
+    )
 
 
 def _is_slow_value(expr: ex.Expr) -> bool:
@@ -159,6 +171,96 @@ def _has_common_loop(lines: tuple[un.Line, ...], common: set[int]) -> bool:
     return any(isinstance(line, un.Do) and id(line) in common for line in walk_lines(lines))
 
 
+# ---------------------------------------------------------------------------- one layer at a time
+
+
+def serial_loops(code: Routine) -> tuple[un.Do, ...]:
+    """Return the loops of a kernel whose iterations depend on each other."""
+    flow = flow_of(code)
+    return tuple(
+        node.line
+        for node in flow.loops
+        if isinstance(node.line, un.Do)
+        if (found := independence_of(node, flow)).reasons or found.rounded
+    )
+
+
+def statements_ahead(loop: un.Do) -> frozenset[int]:
+    """Return the identities of statements in a loop that can be executed before all others.
+
+    They set scalars from data that the loop does not change, and from each other. No statement
+    before them uses these scalars, which would be those of the previous iteration.
+    """
+    inside = tuple(walk_lines(loop.body))
+    written = {line.target.base.key for line in inside
+               if isinstance(line, un.Assign) and isinstance(line.target, ex.Element)
+               and isinstance(line.target.base, ex.Name)}  # fmt: skip
+    assigned = frozenset[str]().union(*(_assigned(line) for line in inside))
+    ahead: set[int] = set()
+    ready: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
+    changed: frozenset[str] = frozenset()
+    for line in loop.body:
+        targets, read = _assigned(line), _read(line)
+        known = (read & assigned) <= ready and not read & (written | changed)
+        sets = targets <= ready or targets <= _surely_assigned(line)
+        if _sets_scalars(line) and known and sets and not targets & used:
+            ahead.add(id(line))
+            ready |= targets
+        else:
+            used |= targets | read
+            changed |= targets
+    return frozenset(ahead)
+
+
+def _sets_scalars(line: un.Line) -> bool:
+    """Return whether a statement only assigns scalars, possibly in branches."""
+    match line:
+        case un.Assign(target=ex.Name()):
+            return True
+        case un.If():
+            return all(_sets_scalars(inner) for block in blocks_of(line) for inner in block)
+    return isinstance(line, _SILENT)
+
+
+def _assigned(line: un.Line) -> frozenset[str]:
+    """Return the scalars that a statement, with those inside it, assigns or counts."""
+    found = set()
+    for inner in walk_lines((line,)):
+        match inner:
+            case un.Assign(target=ex.Name(key=key)):
+                found.add(key)
+            case un.Do(variable=variable):
+                found.add(variable.key)
+    return frozenset(found)
+
+
+def _surely_assigned(line: un.Line) -> frozenset[str]:
+    """Return the scalars that a statement assigns on every path."""
+    match line:
+        case un.Assign(target=ex.Name(key=key)):
+            return frozenset({key})
+        case un.If():
+            blocks = [frozenset[str]().union(*map(_surely_assigned, block))
+                      for block in blocks_of(line)]  # fmt: skip
+            return frozenset.intersection(*blocks)
+    return frozenset()
+
+
+def _read(line: un.Line) -> frozenset[str]:
+    """Return the names that a statement reads, with the arrays of which it sets elements."""
+    found: frozenset[str] = frozenset()
+    for inner in walk_lines((line,)):
+        if isinstance(inner, un.Assign) and isinstance(inner.target, ex.Name):
+            found |= names_in(inner.value)
+        else:
+            found |= frozenset[str]().union(*map(names_in, expressions_of(inner)))
+    return found
+
+
+# ---------------------------------------------------------------------------- several columns
+
+
 class _Columns:
     """The search for the common loops of columns, and for values that vary between columns.
 
@@ -167,20 +269,15 @@ class _Columns:
     """
 
     def __init__(self, code: Routine, column: str, local: dict[str, un.Declare]) -> None:
-        flow = flow_of(code)
         self._code = code
-        self._serial = {
-            id(node.line)
-            for node in flow.loops
-            if (found := independence_of(node, flow)).reasons or found.rounded
-        }
+        self._serial = set(map(id, serial_loops(code)))
         assigned = {
             line.target.key
             for line in walk_lines(code.body)
             if isinstance(line, un.Assign) and isinstance(line.target, ex.Name)
         }
-        self.counters = {node.line.variable.key for node in flow.loops
-                         if isinstance(node.line, un.Do)}  # fmt: skip
+        self.counters = {line.variable.key for line in walk_lines(code.body)
+                         if isinstance(line, un.Do)}  # fmt: skip
         if both := sorted(assigned & self.counters):
             raise NoStripsError(f"'{both[0]}' counts and is assigned")
         self.varying: set[str] = set()

@@ -86,7 +86,7 @@ def grids_in_c(properties: Mapping[str, GridProperty], *, exact_sums: bool) -> I
         dummies=_dummies,
         values=values,
         around=around,
-        strips_of_columns=True,
+        faster_layers=True,
     )
 
 
@@ -95,7 +95,7 @@ def grids_in_cuda(properties: Mapping[str, GridProperty], *, exact_sums: bool) -
     contract = StoragePolicy(home=Side.DEVICE, waits_apart=True)
     table = grids_in_c(properties, exact_sums=exact_sums)
     return replace(
-        table, name="The runtime for grids in CUDA", holding=contract, strips_of_columns=False
+        table, name="The runtime for grids in CUDA", holding=contract, faster_layers=False
     )
 
 
