@@ -23,8 +23,14 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import everywhere, walk_lines, with_each_block, with_parts
-from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.routine import Routine, Specified
+from psyclone_storage.passes.scalarise import (
+    array_assignments,
+    check_assignments,
+    scalarise_assignments,
+)
 from psyclone_storage.passes.scratch import INTEGER, Scratch
+from psyclone_storage.passes.structured_returns import without_returns
 
 COLUMNS = 16
 """The number of columns in a strip: two to four vectors, whose divisions overlap."""
@@ -33,17 +39,19 @@ COLUMNS = 16
 def in_strips(code: Routine, column: str) -> tuple[Routine, tuple[str, str]]:
     """Return a kernel for the columns from a first to a last one, and the names of both.
 
-    They replace the argument `column`, the index of one column, which must be declared.
+    The first column replaces the argument `column`, the index of one column, which must be
+    declared; the last column is the last argument.
 
     Raises:
         NoStripsError: columns cannot be computed together, or that would gain nothing.
     """
+    code = _prepared(code)
     loops = column_loops(code, key_of(column))
     scratch = Scratch(code)
     first, last = (scratch.fresh(f"{column}_{end}") for end in ("first", "last"))
     strips = _Strips(code, loops, scratch, ex.Name(column))
     body = strips.loop(ex.Name(first), ex.Name(last))
-    declared: list[un.Specified] = []
+    declared: list[Specified] = []
     for item in scratch.code.declarations:
         if isinstance(item, un.Declare) and item.key == key_of(column):
             declared += (replace(item, name=name) for name in (first, last))
@@ -52,11 +60,17 @@ def in_strips(code: Routine, column: str) -> tuple[Routine, tuple[str, str]]:
             declared.append(replace(item, shape=(ex.whole(COLUMNS), *item.shape)))
         else:
             declared.append(item)
-    dummies: list[str] = []
-    for name in code.dummies:
-        dummies += (first, last) if key_of(name) == key_of(column) else (name,)
     made = scratch.code.with_specification(declarations=declared)
-    return linked(replace(made, dummies=tuple(dummies), body=(body,))), (first, last)
+    dummies = (first if key_of(name) == key_of(column) else name for name in code.dummies)
+    return linked(replace(made, dummies=(*dummies, last), body=(body,))), (first, last)
+
+
+def _prepared(code: Routine) -> Routine:
+    """Return a kernel without early returns and assignments to whole arrays, where possible."""
+    code = replace(code, body=without_returns(code.body))
+    if any(array_assignments(code)) and not check_assignments(code):
+        code = linked(scalarise_assignments(code))
+    return code
 
 
 class _Strips:
@@ -131,23 +145,12 @@ class _Strips:
         some = self._scratch.variable("some", INTEGER)
         mine = ex.Element(branch, (self._position,))
         blocks = [one.body for one in choice.branches]
-        numbered = tuple(
-            un.Branch(self._own(one.condition), (un.Assign(mine, ex.whole(number)),))
-            for number, one in enumerate(choice.branches, 1)
-        )
-        otherwise: tuple[un.Line, ...] = ()
-        if choice.otherwise:
-            blocks.append(choice.otherwise)
-            otherwise = (un.Assign(mine, ex.whole(len(blocks))),)
-        test: un.Line = un.If(numbered, otherwise)
-        if taken is not None:
-            test = un.If((un.Branch(taken, (test,)),))
-        made: list[un.Line] = [self._each((un.Assign(mine, ex.whole(0)), test))]
+        blocks += [choice.otherwise] if choice.otherwise else []
+        made: list[un.Line] = [self._numbered(choice, mine, taken)]
         for number, block in enumerate(blocks, 1):
             here = ex.Binary(Operator.EQUAL, mine, ex.whole(number))
             found = un.If((un.Branch(here, (un.Assign(some, ex.whole(1)),)),))
-            inside = self._lines(block, here)
-            if inside:
+            if inside := self._lines(block, here):
                 any_here = ex.Binary(Operator.EQUAL, some, ex.whole(1))
                 made += (
                     un.Assign(some, ex.whole(0)),
@@ -155,6 +158,18 @@ class _Strips:
                     un.If((un.Branch(any_here, inside),)),
                 )
         return tuple(made)
+
+    def _numbered(self, choice: un.If, number: ex.Expr, taken: ex.Expr | None) -> un.Do:
+        """Return the loop that stores the number of the branch of each column; 0 for none."""
+        branches = tuple(
+            un.Branch(self._own(one.condition), (un.Assign(number, ex.whole(which)),))
+            for which, one in enumerate(choice.branches, 1)
+        )
+        last = un.Assign(number, ex.whole(len(branches) + 1))
+        test: un.Line = un.If(branches, (last,) if choice.otherwise else ())
+        if taken is not None:
+            test = un.If((un.Branch(taken, (test,)),))
+        return self._each((un.Assign(number, ex.whole(0)), test))
 
     def _own(self, expr: ex.Expr) -> ex.Expr:
         """Return an expression with the variables of one column of the strip."""
@@ -164,4 +179,3 @@ class _Strips:
             case ex.Element(ex.Name(key=key) as base, items) if key in self._loops.arrays:
                 return ex.Element(base, (self._position, *map(self._own, items)))
         return with_parts(expr, self._own)
-

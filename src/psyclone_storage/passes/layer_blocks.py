@@ -25,9 +25,10 @@ from psyclone_storage.passes.scratch import Scratch
 
 LAYERS = 32
 """The number of layers in a block: a few vectors, and few enough for local arrays in a cache."""
+_SIZE = ex.whole(LAYERS)
 _MOST_VALUES = 16
 """Values of a layer that are stored between the two loops."""
-_JUMPS = un.Exit | un.Cycle | un.Return
+_Jump = un.Exit | un.Cycle | un.Return
 
 
 def with_layer_blocks(code: Routine) -> Routine:
@@ -57,7 +58,7 @@ def with_layer_blocks(code: Routine) -> Routine:
 def _worth_it(loop: un.Do) -> frozenset[int] | None:
     """Return the statements to be computed ahead; None if that gains nothing or is unclear."""
     step = 1 if loop.step is None else ex.integer_value(loop.step)
-    if step not in (1, -1) or any(isinstance(line, _JUMPS) for line in walk_lines(loop.body)):
+    if step not in (1, -1) or any(isinstance(line, _Jump) for line in walk_lines(loop.body)):
         return None
     ahead = statements_ahead(loop)
     slow = any(is_slow(line) for line in loop.body if id(line) in ahead)
@@ -70,35 +71,41 @@ def _blocks(line: un.Line, ahead: frozenset[int], scratch: Scratch) -> tuple[un.
     before = tuple(one for one in line.body if id(one) in ahead)
     after = tuple(one for one in line.body if id(one) not in ahead)
     passed = _passed(before, after, scratch.code, line)
-    if passed is None:
+    kind = scratch.code.symbol(line.variable.key).type
+    if passed is None or not isinstance(kind, ScalarType):
         return (line,)
-    counter, down = line.variable, line.step is not None and ex.integer_value(line.step) == -1
-    kind = scratch.code.symbol(counter.key).type
-    assert isinstance(kind, ScalarType)
-    block = scratch.variable(f"{counter.text}_block", kind)
-    end = scratch.variable(f"{counter.text}_end", kind)
-    distance = (block, counter) if down else (counter, block)
-    position = ex.Binary(
-        Operator.PLUS, ex.Binary(Operator.MINUS, *distance), ex.whole(1)
+    down = line.step is not None and ex.integer_value(line.step) == -1
+    block, end = (
+        scratch.variable(f"{line.variable.text}_{word}", kind) for word in ("block", "end")
     )
+    distance = (block, line.variable) if down else (line.variable, block)
+    position = ex.Binary(Operator.PLUS, ex.Binary(Operator.MINUS, *distance), ex.whole(1))
     stored = [
-        (ex.Name(item.name), ex.Element(
-            scratch.variable(f"{item.name}_ahead", item.type, (ex.whole(LAYERS),)), (position,)))
-        for item in passed if isinstance(item.type, ScalarType)
-    ]  # fmt: skip
+        (ex.Name(name), ex.Element(scratch.variable(f"{name}_ahead", type_, (_SIZE,)), (position,)))
+        for name, type_ in passed
+    ]
+    inner = replace(line, start=block, stop=end, uid="")
+    loops = (
+        replace(inner, body=(*before, *(un.Assign(to, value) for value, to in stored))),
+        replace(inner, body=(*(un.Assign(value, to) for value, to in stored), *after)),
+    )
+    return (_over_blocks(line, (block, end), loops, down=down),)
+
+
+def _over_blocks(
+    line: un.Do, names: tuple[ex.Name, ex.Name], loops: tuple[un.Do, ...], *, down: bool
+) -> un.Do:
+    """Return the loop over blocks; `names` are the first and the last layer of a block."""
+    block, end = names
     furthest = ex.Binary(Operator.MINUS if down else Operator.PLUS, block, ex.whole(LAYERS - 1))
     last = un.Assign(end, ex.intrinsic("max" if down else "min", furthest, line.stop))
-    first = replace(line, start=block, stop=end, uid="",
-                    body=(*before, *(un.Assign(to, value) for value, to in stored)))  # fmt: skip
-    second = replace(line, start=block, stop=end, uid="",
-                     body=(*(un.Assign(value, to) for value, to in stored), *after))  # fmt: skip
-    size = ex.Unary(Operator.MINUS, ex.whole(LAYERS)) if down else ex.whole(LAYERS)
-    return (un.Do(block, line.start, line.stop, (last, first, second), size),)
+    step = ex.Unary(Operator.MINUS, _SIZE) if down else _SIZE
+    return un.Do(block, line.start, line.stop, (last, *loops), step)
 
 
 def _passed(
     before: tuple[un.Line, ...], after: tuple[un.Line, ...], code: Routine, loop: un.Do
-) -> list[un.Declare] | None:
+) -> list[tuple[str, ScalarType]] | None:
     """Return the scalars set ahead that other statements use; None if there are too many."""
     inside = set(map(id, walk_lines((loop,))))
     others = (line for line in walk_lines(code.body) if id(line) not in inside)
@@ -109,5 +116,6 @@ def _passed(
         if isinstance(line, un.Assign) and isinstance(line.target, ex.Name)
     } & used)  # fmt: skip
     declared = [code.declared(key) for key in keys]
-    found = [item for item in declared if item is not None and not item.shape]
+    found = [(item.name, item.type) for item in declared
+             if item is not None and isinstance(item.type, ScalarType)]  # fmt: skip
     return found if len(found) == len(keys) and len(keys) <= _MOST_VALUES else None

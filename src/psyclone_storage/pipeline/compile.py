@@ -82,6 +82,8 @@ class Build:
     - `beside`: other texts of the PSy layer, each with the suffix of its file.
 
     - `journal`: the steps requested in each invoke.
+
+    - `faster_layers`: kernels with loops over layers were rewritten where that gains.
     """
 
     program: Program
@@ -94,6 +96,7 @@ class Build:
     kernels: tuple[KernelText, ...] = ()
     beside: tuple[tuple[str, str], ...] = ()
     journal: Journal = field(default_factory=dict)
+    faster_layers: bool = False
 
 
 Notes = tuple[Diagnostic, ...]
@@ -192,6 +195,7 @@ class Compiler:
             journal=journal,
             kernels=placed.kernels,
             beside=beside,
+            faster_layers=self._rewrites_layers,
         )
         if self.settings.backend_checks_enabled:
             helpers = {
@@ -284,13 +288,18 @@ class Compiler:
                 _check_storage_plans(program, contract, self.kernels)
         return program
 
+    @property
+    def _rewrites_layers(self) -> bool:
+        """True if loops over layers may be rewritten: bounds checks need the original order."""
+        asked = self.target.infrastructure(self.settings).faster_layers
+        return asked and not self.settings.bounds_checks
+
     def _with_faster_layers(self, program: Program) -> Program:
         """Return `program` with kernels that compute several columns or layers together.
 
         The module is large, so it is imported only if a kernel has loops.
         """
-        asked = self.target.infrastructure(self.settings).faster_layers
-        if not asked or self.settings.bounds_checks or not _has_loops_in_kernels(program):
+        if not self._rewrites_layers or not _has_loops_in_kernels(program):
             return program
         from psyclone_storage.transform.kernel.layers import (  # noqa: PLC0415
             with_faster_layers,

@@ -26,9 +26,9 @@ from psyclone_storage.ir.rewrite import blocks_of, expressions_of, first_words, 
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import ScalarType
 
-_PLAIN = un.Assign | un.If | un.Do | un.While | un.Exit | un.Cycle
-_JUMPS = un.Exit | un.Cycle | un.While
-_SILENT = un.Comment | un.Blank | un.Continue
+_Plain = un.Assign | un.If | un.Do | un.While | un.Exit | un.Cycle
+_Jump = un.Exit | un.Cycle | un.While
+_Silent = un.Comment | un.Blank | un.Continue
 _SLOW = frozenset({"sqrt"})
 """Functions that processors compute in vectors as they divide: with a long latency."""
 _MOST_VALUES = 512
@@ -112,9 +112,9 @@ def _check_lines(code: Routine, local: dict[str, un.Declare]) -> None:
     """Raise `NoStripsError` for statements and expressions that columns cannot share."""
     arrays = {key for key, item in local.items() if item.shape}
     for line in walk_lines(code.body):
-        if isinstance(line, _SILENT):
+        if isinstance(line, _Silent):
             continue
-        if not isinstance(line, _PLAIN):
+        if not isinstance(line, _Plain):
             raise NoStripsError(f"it contains '{first_words(line)}'")
         for expr in expressions_of(line):
             _check(expr, arrays)
@@ -151,7 +151,8 @@ def _waits(loop: un.Do) -> bool:
 def is_slow(line: un.Line) -> bool:
     """Return whether a statement computes with a division or a square root of reals."""
     return any(
-        isinstance(inner, un.Assign) and _is_slow_value(inner.value) for inner in walk_lines((line,))
+        isinstance(inner, un.Assign) and _is_slow_value(inner.value)
+        for inner in walk_lines((line,))
     )
 
 
@@ -220,7 +221,7 @@ def _sets_scalars(line: un.Line) -> bool:
             return True
         case un.If():
             return all(_sets_scalars(inner) for block in blocks_of(line) for inner in block)
-    return isinstance(line, _SILENT)
+    return isinstance(line, _Silent)
 
 
 def _assigned(line: un.Line) -> frozenset[str]:
@@ -285,8 +286,7 @@ class _Columns:
         shared |= {one.key for one in code.declarations
                    if isinstance(one, un.Declare) and "parameter" in one.words}  # fmt: skip
         self._fixed = frozenset(
-            {key for key in shared if not code.symbol(key).shape}
-            | (local.keys() - self.counters)
+            {key for key in shared if not code.symbol(key).shape} | (local.keys() - self.counters)
         )
 
     def common(self) -> frozenset[int]:
@@ -333,7 +333,7 @@ class _Columns:
 
     def _is_common(self, loop: un.Do, fixed: frozenset[str]) -> bool:
         bounds = [one for one in (loop.start, loop.stop, loop.step) if one is not None]
-        jumps = any(isinstance(line, _JUMPS) for line in walk_lines(loop.body))
+        jumps = any(isinstance(line, _Jump) for line in walk_lines(loop.body))
         return not jumps and all(self._has_one_value(one, fixed) for one in bounds)
 
     def _has_one_value(self, expr: ex.Expr, fixed: frozenset[str]) -> bool:

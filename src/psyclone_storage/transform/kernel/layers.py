@@ -25,7 +25,7 @@ from psyclone_storage.passes.layer_blocks import LAYERS, with_layer_blocks
 
 def with_faster_layers(schedule: Schedule) -> Schedule:
     """Return `schedule` with changed kernels where layers wait for each other."""
-    known = _Known()
+    known = _Rewritten()
     for loop in _loops(schedule):
         try:
             made = _loop_in_strips(schedule, loop, known)
@@ -47,12 +47,14 @@ def explain_layers(schedule: Schedule) -> str:
         if runs_inside(loop):
             lines.append(f"{loop.uid}: {names} computes strips of {COLUMNS} columns")
             continue
-        blocks = [call.kernel.name for call in calls for code in call.codes if code.kernel_use.ahead]
+        blocks = [
+            call.kernel.name for call in calls for code in call.codes if code.kernel_use.original
+        ]
         if blocks:
             ahead = f"divides ahead of the other statements, for blocks of {LAYERS} layers"
             lines.append(f"{loop.uid}: {listed(blocks, 'and')} {ahead}")
         try:
-            _loop_in_strips(schedule, loop, _Known())
+            _loop_in_strips(schedule, loop, _Rewritten())
         except NoStripsError as error:
             lines.append(f"{loop.uid}: {names} computes one column at a time: {error.why}")
     text = "".join(f"  {line}\n" for line in lines)
@@ -60,7 +62,7 @@ def explain_layers(schedule: Schedule) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Rewritten:
     """Kernels that were rewritten before, by their original version."""
 
     strips: dict[Routine, tuple[Routine, tuple[str, str]]] = field(default_factory=dict)
@@ -80,11 +82,12 @@ def _loops(schedule: Schedule) -> Iterator[Loop]:
     """Yield the loops along rows, over kernels that may have loops over layers."""
     for loop in statements(schedule):
         if isinstance(loop, Loop) and loop.over in ALONG_ROWS:
-            if any(_has_layers(item) for item in loop.body if isinstance(item, KernelCall)):
+            calls = [item for item in loop.body if isinstance(item, KernelCall)]
+            if any(map(_has_layers, calls)):
                 yield loop
 
 
-def _loop_in_strips(schedule: Schedule, loop: Loop, known: _Known) -> Loop:
+def _loop_in_strips(schedule: Schedule, loop: Loop, known: _Rewritten) -> Loop:
     """Return a loop with kernels that compute strips of its columns.
 
     Raises:
@@ -105,7 +108,7 @@ def _loop_in_strips(schedule: Schedule, loop: Loop, known: _Known) -> Loop:
     return replace(loop, body=tuple(_call_in_strips(item, known) for item in loop.body))
 
 
-def _call_in_strips(call: Statement, known: _Known) -> KernelCall:
+def _call_in_strips(call: Statement, known: _Rewritten) -> KernelCall:
     """Return a call of a kernel for the columns of a loop.
 
     Raises:
@@ -116,25 +119,27 @@ def _call_in_strips(call: Statement, known: _Known) -> KernelCall:
     (code,) = call.codes
     at = [dummy.role for dummy in call.dummies].index(Role.GRID_INDEX_I)
     if code not in known.strips:
-        known.strips[code] = in_strips(code, code.dummies[at])
+        made, ends = in_strips(code, code.dummies[at])
+        known.strips[code] = _with_original(made, code), ends
     made, ends = known.strips[code]
-    column = call.dummies[at]
-    new = (
-        Dummy(role, name, column.type)
+    first, last = (
+        Dummy(role, name, call.dummies[at].type)
         for role, name in zip((Role.STRIP_FIRST, Role.STRIP_LAST), ends, strict=True)
     )
-    dummies = (*call.dummies[:at], *new, *call.dummies[at + 1 :])
+    dummies = (*call.dummies[:at], first, *call.dummies[at + 1 :], last)
     return replace(call, codes=(made,), dummies=dummies)
 
 
-def _call_in_blocks(call: KernelCall, known: _Known) -> KernelCall:
+def _with_original(made: Routine, code: Routine) -> Routine:
+    return replace(made, kernel_use=replace(made.kernel_use, original=code))
+
+
+def _call_in_blocks(call: KernelCall, known: _Rewritten) -> KernelCall:
     """Return a call of a kernel that divides ahead, or `call` if that gains nothing."""
     codes = []
     for code in call.codes:
         if code not in known.blocks:
             made = with_layer_blocks(code)
-            if made is not code:
-                made = replace(made, kernel_use=replace(made.kernel_use, ahead=True))
-            known.blocks[code] = made
+            known.blocks[code] = code if made is code else _with_original(made, code)
         codes.append(known.blocks[code])
     return replace(call, codes=tuple(codes))
