@@ -76,6 +76,10 @@ class DeviceMemory(Memory):
     def is_peer(self, other: Memory) -> bool:
         """Return whether this device can copy from another one directly."""
 
+    @abstractmethod
+    def record(self) -> Any:
+        """Return the event of all kernels of this thread, None if they are known to be complete."""
+
     def keep(self, queue: Any, event: Any, ends: tuple[Allocation, ...]) -> None:
         """Keep memory that `queue` uses until `event`; by default, submitted work keeps it."""
 
