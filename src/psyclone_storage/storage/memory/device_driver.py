@@ -53,7 +53,7 @@ class DeviceMemory(Memory):
         """Serve `space`; a helper thread waits for the ends of asynchronous copies."""
         super().__init__(space)
         self._stream = Stream(space.tag)
-        _DEVICES.add(self)
+        DEVICES.add(self)
 
     @property
     def stream(self) -> Stream:
@@ -153,7 +153,8 @@ class DeviceMemory(Memory):
                 raise
 
 
-_DEVICES: weakref.WeakSet[DeviceMemory] = weakref.WeakSet()
+DEVICES: weakref.WeakSet[DeviceMemory] = weakref.WeakSet()
+"""The memories of all devices, those of an earlier selection included."""
 
 
 def wait_in(queue: WorkQueue, allocation: Allocation, writes: bool, span: Span | None) -> None:
@@ -170,7 +171,7 @@ def wait_for_untracked(
 
     Any device of this `kind` may use memory of the host.
     """
-    for memory in tuple(_DEVICES):
+    for memory in tuple(DEVICES):
         is_used = any(end.space is memory.space or end.space.host_accessible for end in ends)
         event = memory.record() if is_used and isinstance(memory, kind) else None
         if event is not None:

@@ -8,7 +8,6 @@ holds a pattern that no computation survives, so that a missing transfer shows.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Set
 from typing import Any
 
@@ -19,7 +18,7 @@ from psyclone_storage.storage.core.device import current_emulation
 from psyclone_storage.storage.core.forking import nothing
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
-from psyclone_storage.storage.memory.device_driver import DeviceMemory
+from psyclone_storage.storage.memory.device_driver import DEVICES, DeviceMemory
 from psyclone_storage.storage.memory.emulated_array import EmulatedDeviceArray, on_device
 from psyclone_storage.storage.memory.fp_errors import as_asked
 from psyclone_storage.storage.memory.pending_work import (
@@ -61,7 +60,6 @@ class EmulatedDeviceMemory(DeviceMemory):  # pylint: disable=too-many-public-met
         self._last: QueueEvent | None = None
         self._into = DeviceQueue(f"{space.tag} copies in", self._jobs)
         self._out_of = DeviceQueue(f"{space.tag} copies out", self._jobs)
-        _MEMORIES.add(self)
         self.note_care()
 
     def note_care(self) -> None:
@@ -288,12 +286,10 @@ class EmulatedDeviceMemory(DeviceMemory):  # pylint: disable=too-many-public-met
         return isinstance(other, EmulatedDeviceMemory) and current_emulation().peers
 
 
-_MEMORIES: weakref.WeakSet[EmulatedDeviceMemory] = weakref.WeakSet()
-
-
 def _note_care() -> None:
-    for memory in tuple(_MEMORIES):
-        memory.note_care()
+    for memory in tuple(DEVICES):
+        if isinstance(memory, EmulatedDeviceMemory):
+            memory.note_care()
 
 
 on_tracing(_note_care)
