@@ -196,7 +196,7 @@ PROCESS_WIDE: dict[str, set[str]] = {
     "storage/gdp/defaults.py": {"_PRESETS", "_LISTENERS"},
     "storage/kokkos/data_type.py": {"_registered"},
     "storage/kokkos/view_handle.py": {"_RECORDS"},
-    "storage/memory/emulated.py": {"_MEMORIES"},
+    "storage/memory/device_driver.py": {"DEVICES"},
     "storage/memory/queues.py": {"_CHANCE", "_QUEUES"},
     "storage/memory/races.py": {"_LISTENERS"},
     "storage/memory/registry.py": {"_MEMORIES"},
