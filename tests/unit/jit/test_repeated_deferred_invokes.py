@@ -124,10 +124,11 @@ def other_number(f: list[Field], number: int) -> None:
 
 
 def numbers_that_were_equal(f: list[Field], number: int) -> None:
-    for at, one in ((0, 1.5), (1, 1.5 if number < 5 else 0.75)):
-        f[2 + at].fill(one)
-    invoke(scale(f[0], 1.5))
-    invoke(scale(f[1], 1.5 if number < 5 else 0.75))
+    by = 1.5
+    invoke(scale(f[0], by))
+    if number > 4:
+        by = 0.75
+    invoke(scale(f[1], by))
 
 
 def other_last_call(f: list[Field], number: int) -> None:
@@ -185,8 +186,8 @@ def other_options(f: list[Field], number: int) -> None:
     invoke(spread(f[0], f[1]))
 
 
-STEPS = (other_field, other_number, numbers_that_were_equal, other_last_call, fewer_calls, time_levels, a_value_in_between,
-         an_exception, other_options)  # fmt: skip
+STEPS = (other_field, other_number, numbers_that_were_equal, other_last_call, fewer_calls,
+         time_levels, a_value_in_between, an_exception, other_options)  # fmt: skip
 
 
 @pytest.mark.parametrize("target", ["numpy", "c"])
