@@ -20,7 +20,6 @@ import ctypes
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
-from types import TracebackType
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -373,12 +372,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
     def __enter__(self) -> FortranStorage:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         """Close the storage; after a failed block, first end its open accesses."""
         if error is not None and self._handle.value:
             self.abandon()
