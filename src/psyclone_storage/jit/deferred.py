@@ -106,7 +106,7 @@ class _Batch(NamedTuple):
     """Invokes that are merged, without the values of their arguments.
 
     - `waiting`: positions of the data that refer to the queue.
-    - `fields`: positions of the fields whose versions tell whether an invoke has run: all, or after
+    - `fields`: positions of the fields whose versions show whether an invoke has run: all, or after
       a first execution only the first one that it changed. All data are acquired together.
     - `numbers`: the numbers that kernels read, with the position of the invoke that is named if
       they have changed. `varies`: some read variables of modules.
