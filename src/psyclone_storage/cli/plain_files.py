@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,28 +69,21 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
     # The modules that a file uses are read with those that they use.
     inputs = replace(find_inputs(settings, asked, by_content=True), deep=True)
     remarks += inputs.warnings
-    planned = options.file_options.device_data
-    results = open_results(options, tuple(texts.values()), asked, inputs, with_script=True)
-    if planned:
-        results = None
+    results = None
+    if not options.file_options.device_data:
+        results = open_results(options, tuple(texts.values()), asked, inputs, with_script=True)
     known = {file: _known(file, results) for file in options.files}
     remarks += results.ignored() if results else ()
     if options.strict and remarks:
         raise CompileError(*as_errors(remarks))
     files = tuple(file for file in options.files if known[file] is None)
-    new, plan = {}, None
+    new: dict[Path, _Done] = {}
+    plan = None
     if files:
-        transformer = _transformer(options, settings, inputs)
-        work = partial(_transformed, transformer=transformer)
-        if planned:
-            done_with, plan = _with_data(options, transformer)
-        else:
-            done_with = tuple(_each(files, options.jobs, work))
-        new = {done.path: done for done in done_with}
+        made, plan = _made(files, options, _transformer(options, settings, inputs))
+        new = {done.path: done for done in made}
     finished = tuple(new.get(file) or _Done(file, known[file]) for file in options.files)
-    for done in new.values():
-        if results and done.made is not None:
-            results.keep(done.path, done.made)
+    _keep(results, new.values())
     problems = [problem for done in finished for problem in done.problems]
     if problems:
         raise CompileError(*remarks, *problems)
@@ -99,6 +92,22 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
         raise CompileError(*as_errors(remarks))
     _write(options, finished, plan)
     return remarks
+
+
+def _made(
+    files: tuple[Path, ...], options: CommandOptions, transformer: FileTransformer
+) -> tuple[tuple[_Done, ...], DataPlan | None]:
+    """Return what becomes of each file, and the plan of device data, if one was requested."""
+    if options.file_options.device_data:
+        return _with_data(options, transformer)
+    return tuple(_each(files, options.jobs, partial(_transformed, transformer=transformer))), None
+
+
+def _keep(results: Results | None, new: Iterable[_Done]) -> None:
+    """Cache the new results."""
+    for done in new:
+        if results and done.made is not None:
+            results.keep(done.path, done.made)
 
 
 def _known(file: Path, results: Results | None) -> Translation | None:

@@ -42,7 +42,6 @@ from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
 from psyclone_storage.transform.file_bench import FileBench
 
 _Lines = tuple[un.Line, ...]
-_Where = tuple[ProcedureName, int, int]
 _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
 
 
@@ -224,32 +223,20 @@ class _DataPlanner:
         self, root: ProcedureName, procedures: tuple[ProgramProcedure, ...], plan: ProgramPlan
     ) -> None:
         openmp = self._is_openmp()
-        moved: dict[_Where, dict[Side, list[Name]]] = defaultdict(lambda: defaultdict(list))
-        for one in plan.transfers:
-            where = one.position.procedure, one.position.key, one.position.block
-            moved[where][one.to].append(Name(one.datum.name))
         shared = {one for procedure in procedures for one in procedure.body.data}
         for procedure in procedures:
-            name = procedure.name
-            bench, key = self._places[name]
+            bench, key = self._places[procedure.name]
             code = bench.code(key)
-            own = {one for one in procedure.left if one in procedure.body.data}
-            if name == root:
-                own |= {one for one in shared if not one.procedure}
-                own |= {one for one in procedure.body.data if one.procedure}
-            at: dict[tuple[int, int], list[un.Line]] = {
-                (statement, block): [
-                    un.UpdateLine(to, tuple(names), openmp=openmp) for to, names in sides.items()
-                ]
-                for (place, statement, block), sides in moved.items()
-                if place == name
-            }
-            allocated = self._tree.allocated.get(name, ())
-            body = _with_lines(code.body, at, _allocating(allocated, shared, openmp=openmp))
+            own = procedure.left & procedure.body.data
+            if procedure.name == root:
+                own |= {one for one in shared if not one.procedure} | procedure.body.data
+            here = [one for one in plan.transfers if one.position.procedure == procedure.name]
+            allocated = self._tree.allocated.get(procedure.name, ())
+            allocating = _allocating(allocated, shared, openmp=openmp)
+            body = _with_lines(code.body, _updates(here, openmp=openmp), allocating)
             if own:
                 body = _with_data(body, sorted(own), openmp=openmp)
-            needed = {one.datum for one in plan.transfers if one.position.procedure == name}
-            uses = tuple(self._imports(code, needed | own))
+            uses = tuple(self._imports(code, {one.datum for one in here} | own))
             if body is not code.body or uses:
                 bench.edit(key, code.body, body, uses=uses)
 
@@ -295,6 +282,19 @@ def _with_data(body: _Lines, data: list[ProgramArray], *, openmp: bool) -> _Line
 
 def _same(old: tuple[un.Line, ...], new: list[un.Line]) -> tuple[un.Line, ...]:
     return old if all(one is other for one, other in zip(old, new, strict=True)) else tuple(new)
+
+
+def _updates(
+    transfers: Iterable[ProgramTransfer], *, openmp: bool
+) -> Mapping[tuple[int, int], list[un.Line]]:
+    """Return the updates at each position of a procedure."""
+    moved: dict[tuple[int, int], dict[Side, list[Name]]] = defaultdict(lambda: defaultdict(list))
+    for one in transfers:
+        moved[one.position.key, one.position.block][one.to].append(Name(one.datum.name))
+    return {
+        where: [un.UpdateLine(to, tuple(names), openmp=openmp) for to, names in sides.items()]
+        for where, sides in moved.items()
+    }
 
 
 def _allocating(
