@@ -80,7 +80,9 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.pipeline.coherence.check_storage_plans",
         "psyclone_storage.pipeline.coherence.with_storage_access",
         "psyclone_storage.pipeline.user_transforms.read_user_transforms",
+        "psyclone_storage.transform.kernel.layers.with_faster_layers",
     },
+    "pipeline/explanation.py": {"psyclone_storage.transform.kernel.layers.explain_layers"},
     "targets/fortran.py": {
         "psyclone_storage.languages.fortran.parse.body.read_code",
         "psyclone_storage.languages.fortran.parse.resolve.resolve_code",
@@ -194,7 +196,7 @@ PROCESS_WIDE: dict[str, set[str]] = {
     "storage/gdp/defaults.py": {"_PRESETS", "_LISTENERS"},
     "storage/kokkos/data_type.py": {"_registered"},
     "storage/kokkos/view_handle.py": {"_RECORDS"},
-    "storage/memory/emulated.py": {"_MEMORIES"},
+    "storage/memory/device_driver.py": {"DEVICES"},
     "storage/memory/queues.py": {"_CHANCE", "_QUEUES"},
     "storage/memory/races.py": {"_LISTENERS"},
     "storage/memory/registry.py": {"_MEMORIES"},
