@@ -97,10 +97,7 @@ def _rows(
     assert strips is not None
     if strips.rows:
         return whole(strips.rows)
-    inside = (one for item in statements for one in with_inside(item) if isinstance(one, Loop))
-    columns = next(loop for loop in inside if loop.over.axis is Axis.EAST)
-    last, start = context.value(LoopEnd(columns)), context.value(LoopStart(columns))
-    length = Binary(Operator.PLUS, Binary(Operator.MINUS, last, start), whole(1))
+    length = _columns(context, statements)
     arrays = {
         (actual.datum, described.grid_property)
         for item in statements
@@ -118,6 +115,14 @@ def _rows(
     all_rows = intrinsic("max", whole(1), Binary(Operator.PLUS, distance, whole(1)))
     alone = one_thread(context.work, SetupSection.BOUNDS, ScalarType(Intrinsic.LOGICAL))
     return intrinsic("merge", fitting_rows, all_rows, alone)
+
+
+def _columns(context: LoweringContext, statements: tuple[Statement, ...]) -> Expr:
+    """Return the number of columns of the first loop over columns in a chain."""
+    inside = (one for item in statements for one in with_inside(item) if isinstance(one, Loop))
+    columns = next(loop for loop in inside if loop.over.axis is Axis.EAST)
+    last, start = context.value(LoopEnd(columns)), context.value(LoopStart(columns))
+    return Binary(Operator.PLUS, Binary(Operator.MINUS, last, start), whole(1))
 
 
 def _bound(context: LoweringContext, asked: LoopStart | LoopEnd) -> Expr:
