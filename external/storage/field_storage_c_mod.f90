@@ -8,6 +8,7 @@ module field_storage_c_mod
 
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_int, c_int64_t, &
                                          c_loc, c_null_char, c_null_ptr, c_ptr
+  use array_pointers_mod, only: most_dimensions
   use coherent_storage_mod, only: storage_options_type
   use field_storage_mod, only: box_type, field_storage_type
   use storage_device_mod, only: count_devices, device_kind, choose_device => use_device
@@ -26,7 +27,7 @@ module field_storage_c_mod
   type, bind(c), public :: storage_description_type
     integer(c_int) :: element
     integer(c_int) :: dimensions
-    integer(c_int64_t) :: extents(3)
+    integer(c_int64_t) :: extents(most_dimensions)
     integer(c_int) :: halo_depth
     integer(c_int) :: read_only
     integer(c_int) :: has_values
@@ -66,8 +67,8 @@ contains
     options%read_only = description%read_only /= 0
     options%has_values = description%has_values /= 0
     options%host = description%host
-    if (description%dimensions < 1 .or. description%dimensions > 3) then
-      call report_error(error_window, 'A storage has one to three dimensions.', status)
+    if (description%dimensions < 1 .or. description%dimensions > most_dimensions) then
+      call report_error(error_window, 'A storage has one to five dimensions.', status)
       return
     end if
     allocate (storage)
@@ -129,6 +130,37 @@ contains
     call find_storage(handle, storage, status)
     if (associated(storage)) call storage%acquire(space, access, status)
   end function acquire
+
+  !> Make the values current in a space and get their address there; see `obtain`.
+  function get(handle, space, access, address) bind(c, name='field_storage_get') result(status)
+    type(c_ptr), value, intent(in) :: handle
+    integer(c_int), value, intent(in) :: space
+    integer(c_int), value, intent(in) :: access
+    type(c_ptr), intent(out) :: address
+    integer(c_int) :: status
+
+    type(field_storage_type), pointer :: storage
+
+    address = c_null_ptr
+    call find_storage(handle, storage, status)
+    if (associated(storage)) address = storage%obtain(space, access, status)
+  end function get
+
+  !> Begin an access to blocks; see `acquire_blocks`.
+  function acquire_blocks(handle, space, access, first, last) &
+    bind(c, name='field_storage_acquire_blocks') result(status)
+    type(c_ptr), value, intent(in) :: handle
+    integer(c_int), value, intent(in) :: space
+    integer(c_int), value, intent(in) :: access
+    integer(c_int), value, intent(in) :: first
+    integer(c_int), value, intent(in) :: last
+    integer(c_int) :: status
+
+    type(field_storage_type), pointer :: storage
+
+    call find_storage(handle, storage, status)
+    if (associated(storage)) call storage%acquire_blocks(space, access, first, last, status)
+  end function acquire_blocks
 
   !> Begin an access to only these boxes; see `acquire_part`.
   function acquire_part(handle, space, access, boxes, count) &

@@ -9,8 +9,8 @@
 !> copied to all other current copies.
 !>
 !> Procedures here do not check their calls: the caller has checked that the change is allowed, and
-!> holds the lock. Only `enters` and `leaves`, the fast paths without further work, check and lock
-!> by themselves.
+!> holds the lock. Only `enters`, `leaves` and `passes`, the fast paths without further work, check
+!> and lock by themselves.
 module storage_coherence_mod
 
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t
@@ -47,6 +47,7 @@ module storage_coherence_mod
     procedure, public :: unlock
     procedure, public :: enters
     procedure, public :: leaves
+    procedure, public :: passes
     procedure, public :: is_valid
     procedure, public :: is_initialised
     procedure, public :: is_stale
@@ -135,16 +136,12 @@ contains
     logical :: enters
 
     call acquire_lock(self%lock_word)
-    enters = btest(self%valid, space) .and. self%writer == nowhere .and. self%queue == 0
-    if (access == access_read) then
-      if (enters) call add_reader(self, space)
+    enters = is_simple(self, space, access)
+    if (enters .and. access == access_read) then
+      call add_reader(self, space)
     else if (enters) then
-      enters = self%exchange == nowhere .and. self%valid == ibset(0, space) .and. &
-               self%reading == self%readers(space)
-      if (enters) then
-        self%writer = space
-        self%clean_depth = 0
-      end if
+      self%writer = space
+      self%clean_depth = 0
     end if
     call release_lock(self%lock_word)
   end function enters
@@ -161,6 +158,32 @@ contains
     if (leaves) call end_access(self, space)
     call release_lock(self%lock_word)
   end function leaves
+
+  !> Begin and end an access if `enters` and `leaves` would do so. Return whether it took place.
+  function passes(self, space, access)
+    class(coherence_type), intent(inout) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: access
+    logical :: passes
+
+    call acquire_lock(self%lock_word)
+    passes = is_simple(self, space, access)
+    if (passes .and. access /= access_read) call note_touch(self, space)
+    call release_lock(self%lock_word)
+  end function passes
+
+  !> Return whether an access is allowed and needs no transfer, no overwriting and no wait.
+  pure function is_simple(self, space, access)
+    type(coherence_type), intent(in) :: self
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(in) :: access
+    logical :: is_simple
+
+    is_simple = btest(self%valid, space) .and. self%writer == nowhere .and. self%queue == 0
+    if (access == access_read .or. .not. is_simple) return
+    is_simple = self%exchange == nowhere .and. self%valid == ibset(0, space) .and. &
+                self%reading == self%readers(space)
+  end function is_simple
 
   ! -- questions -----------------------------------------------------------------------------------
 

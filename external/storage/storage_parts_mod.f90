@@ -9,11 +9,13 @@ module storage_parts_mod
 
   public :: strips_of, strips_beside, strip_bytes, is_within, boxes_around
 
+  integer, parameter, public :: most_box_dimensions = 3
+
   !> Elements from `first` to `last` (inclusive, counted from 1) in each dimension. Entries beyond
   !> the dimensions of the field are ignored. A box with a last index below its first is empty.
   type, bind(c), public :: box_type
-    integer(c_int64_t) :: first(3) = 1
-    integer(c_int64_t) :: last(3) = 1
+    integer(c_int64_t) :: first(most_box_dimensions) = 1
+    integer(c_int64_t) :: last(most_box_dimensions) = 1
   end type box_type
 
   !> Rows of bytes at equal distances, in planes at equal distances; `start` is the offset of the

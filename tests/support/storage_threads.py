@@ -13,11 +13,11 @@ from typing import Any
 from psyclone_storage.storage.core.context import Context
 from psyclone_storage.storage.core.futures import Future
 
-PATIENCE = 10.0
-"""Seconds after which a wait counts as endless."""
-
 RUNS = int(os.environ.get("PSYCLONE_STORAGE_RUNS", "10"))
 """How often a race is run; 1000 for a long look."""
+
+PATIENCE = 10.0 if RUNS <= 10 else 60.0
+"""Seconds after which a wait counts as endless; a long look shares the machine."""
 
 THREADS = 8
 SWITCH = 1e-5

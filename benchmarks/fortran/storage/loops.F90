@@ -12,7 +12,7 @@ program loops
 
   implicit none
 
-  integer, parameter :: calls = 100000, rounds = 40, most = 16
+  integer, parameter :: calls = 100000, rounds = 40, most = 20
   type(field_storage_type) :: field
   real(real64), pointer, contiguous :: values(:, :)
   character(64) :: names(most) = ''
@@ -33,6 +33,12 @@ program loops
       call nothing(n)
     end do
     call finish('a procedure that does nothing')
+    call field%get(space_device, access_read, values)
+    call begin()
+    do n = 1, calls
+      call field%get(space_host, access_read, values)
+    end do
+    call finish('get to read what is current on the host')
     call begin()
     do n = 1, calls
       call field%acquire(space_device, access_read)
@@ -46,7 +52,17 @@ program loops
       call field%release(space_device)
     end do
     call finish('the same with a window')
+    call begin()
+    do n = 1, calls
+      call field%get(space_device, access_read, values)
+    end do
+    call finish('get to read what is current')
     call field%touch(space_device)
+    call begin()
+    do n = 1, calls
+      call field%get(space_device, access_read_write, values)
+    end do
+    call finish('get to write where it was written last')
     call begin()
     do n = 1, calls
       call field%acquire(space_device, access_read_write)
@@ -76,6 +92,12 @@ program loops
       call field%set_clean(1)
     end do
     call finish('set_dirty and set_clean')
+    call field%touch(space_host)
+    call begin()
+    do n = 1, calls
+      call field%get(space_host, access_read_write, values)
+    end do
+    call finish('get to write on the host where it was written last')
 #ifdef FIELD_API
     call other%get_device_data_rdwr(found)
     call begin()

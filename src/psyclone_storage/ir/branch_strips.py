@@ -1,8 +1,9 @@
-"""Hot paths of inlined kernels: row loops over consecutive points that take the same path."""
+"""Loops along rows: hot paths of inlined kernels, and loops that run inside their kernels."""
 
 from __future__ import annotations
 
 from psyclone_storage.ir.aliases import aliases_in
+from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.routine import HotPath, KernelUse, Routine
@@ -19,6 +20,16 @@ def hot_path(call: KernelCall) -> HotPath | None:
         case (Routine(kernel_use=KernelUse(in_place=True, hot_path=path)),):
             return path
     return None
+
+
+def runs_inside(loop: Loop) -> bool:
+    """Return whether the kernels of a loop run it themselves: they receive its ends."""
+    return any(
+        dummy.role is Role.STRIP_FIRST
+        for call in loop.body
+        if isinstance(call, KernelCall)
+        for dummy in call.dummies
+    )
 
 
 def changed_in_strips(schedule: Schedule, loop: Loop) -> tuple[str, ...]:

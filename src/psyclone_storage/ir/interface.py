@@ -81,6 +81,8 @@ class Role(Enum):
     LAST_COLUMN = "xstop"
     FIRST_ROW = "ystart"
     LAST_ROW = "ystop"
+    STRIP_FIRST = "first"
+    STRIP_LAST = "last"
     IMPORTED = "imported"
 
 

@@ -257,6 +257,8 @@ class KernelUse:
     - `hot_path`: the path that the enclosing loop runs without branches where possible.
     - `constants`: keys of constants with the keys of the dummies whose values they are asserted to
       have.
+    - `original`: the kernel before its loops over layers were rewritten. It has the same arguments
+      and accesses; a kernel that runs the loop over columns receives the last column in addition.
     - `placed`: inlined procedures. `left`: calls that remain.
     """
 
@@ -266,6 +268,7 @@ class KernelUse:
     columns: tuple[tuple[int, ...], ...] = ()
     hot_path: HotPath | None = None
     constants: tuple[tuple[str, str], ...] = ()
+    original: Routine | None = None
     placed: tuple[PlacedProcedure, ...] = ()
     left: CallsThatStay = field(default=(), compare=False, repr=False)
 

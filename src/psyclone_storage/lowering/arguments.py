@@ -53,6 +53,8 @@ def _actual(context: LoweringContext, call: KernelCall, dummy: Dummy, index: ex.
     role = dummy.role
     if role in _COUNTERS:
         return context.counter(_COUNTERS[role])
+    if role in _OF_THE_LOOP:
+        return context.ends[_OF_THE_LOOP.index(role)]
     if role is Role.NLAYERS and dummy.arg is not None:
         return context.value(ops.LayersOf(context.datum(call, dummy.arg)))
     if role in _OF_THE_CALL:
@@ -78,6 +80,7 @@ def _actual(context: LoweringContext, call: KernelCall, dummy: Dummy, index: ex.
 
 
 _COUNTERS = {Role.GRID_INDEX_I: Axis.EAST.value, Role.GRID_INDEX_J: Axis.NORTH.value}
+_OF_THE_LOOP = (Role.STRIP_FIRST, Role.STRIP_LAST)
 _ENDS = {
     Role.FIRST_COLUMN: (Axis.EAST, False),
     Role.LAST_COLUMN: (Axis.EAST, True),

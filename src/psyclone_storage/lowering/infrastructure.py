@@ -70,6 +70,7 @@ class Infrastructure:
     - `starts_together`: joint exchanges may be started and finished separately.
     - `reads_all_flags`: generated code reads the halo flags after each loop, so no update is dead.
     - `sizes`: sizes in bytes of kinds that calls pass to kernels.
+    - `faster_layers`: kernels may compute several columns or layers together.
     - `profiled`: encloses the lines of a profile region in profiler calls.
     """
 
@@ -103,6 +104,7 @@ class Infrastructure:
         field(default_factory=dict)
     )
     sizes: Mapping[str, int] = field(default_factory=dict)
+    faster_layers: bool = False
     profiled: Callable[[Workspace, str, ProfileRegion, tuple[Line, ...]], tuple[Line, ...]] = (
         profiled
     )
@@ -125,6 +127,7 @@ class LoweringContext:
     - `held`: planned storage accesses.
     - `outlines`: loops may be moved to procedures, except inside such a procedure.
     - `strip`: the current strip inside a chain of loops.
+    - `ends`: the first and the last index of a loop that runs inside its kernels.
     - `on_device`: the code is inside a device region, where loops are not outlined.
     - `for_threads`: the code is inside a loop over colours that one thread does not use.
     """
@@ -138,6 +141,7 @@ class LoweringContext:
     outlines: bool = True
     on_device: bool = False
     strip: StripOfRows | None = None
+    ends: tuple[Expr, ...] = ()
     for_threads: bool = False
 
     def value(self, asked: RuntimeValue) -> Expr:

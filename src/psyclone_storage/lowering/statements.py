@@ -7,6 +7,7 @@ from functools import partial
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.branch_strips import runs_inside
 from psyclone_storage.ir.routine import KernelUse, Routine
 from psyclone_storage.ir.runtime_ops import ColourMap, LoopEnd, LoopStart
 from psyclone_storage.ir.schedule import DirectiveRegion, KernelCall, Loop, Over, Statement
@@ -39,6 +40,8 @@ def nested(context: LoweringContext, statement: Statement) -> tuple[Line, ...]:
         case Loop(over=Over.CELLS_OF_COLOUR | Over.CELLS_OF_TILE):
             return (_loop_over_positions(context, statement),)
         case Loop():
+            if runs_inside(statement):
+                return _inside_kernels(context, statement)
             if statement.over.starts_cells:
                 context = replace(context, for_threads=_is_for_threads(context, statement))
             return (_loop(context, statement),)
@@ -73,11 +76,21 @@ def _is_for_threads(context: LoweringContext, loop: Loop) -> bool:
     return loop.for_threads and not on_device
 
 
-def _loop(context: LoweringContext, loop: Loop) -> Do:
-    """Return a loop over a range, over the first indices of tiles, or within a tile."""
+def _inside_kernels(context: LoweringContext, loop: Loop) -> tuple[Line, ...]:
+    """Return the calls of kernels that run a loop themselves and receive its ends."""
+    start, stop, _ = _limits(context, loop)
+    return _inside(replace(context, ends=(start, stop)), loop, _ALL)
+
+
+def _limits(context: LoweringContext, loop: Loop) -> tuple[ex.Expr, ex.Expr, ex.Expr | None]:
     within = tuple(map(context.counter, loop.over.within))
     start, stop = context.value(LoopStart(loop)), context.value(LoopEnd(loop, within))
-    start, stop, step = loop.over.limits(start, stop, loop.tile, within)
+    return loop.over.limits(start, stop, loop.tile, within)
+
+
+def _loop(context: LoweringContext, loop: Loop) -> Do:
+    """Return a loop over a range, over the first indices of tiles, or within a tile."""
+    start, stop, step = _limits(context, loop)
     if takes_strips(context, loop):
         return strips(context, loop, (start, stop), partial(_call, context))
     counter = context.counter(loop.over.counter)

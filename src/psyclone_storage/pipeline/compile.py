@@ -20,12 +20,14 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Api, JointExchanges, Settings
 from psyclone_storage.domains.build import BuildOptions, build_program, check_calls
 from psyclone_storage.ir.devices import has_device
+from psyclone_storage.ir.loops import loops_of
 from psyclone_storage.ir.parsed import ParsedAlgorithm
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program, Schedule
 from psyclone_storage.ir.storage_access import StoragePolicy
 from psyclone_storage.ir.unit import Unit
 from psyclone_storage.ir.verify import check_schedule
+from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.languages.sources.included_invokes import check_included_invokes
 from psyclone_storage.languages.sources.kernel_search import SourceIndex, index_directories
 from psyclone_storage.pipeline.kernel_naming import (
@@ -80,6 +82,8 @@ class Build:
     - `beside`: other texts of the PSy layer, each with the suffix of its file.
 
     - `journal`: the steps requested in each invoke.
+
+    - `faster_layers`: kernels with loops over layers were rewritten where that gains.
     """
 
     program: Program
@@ -92,6 +96,7 @@ class Build:
     kernels: tuple[KernelText, ...] = ()
     beside: tuple[tuple[str, str], ...] = ()
     journal: Journal = field(default_factory=dict)
+    faster_layers: bool = False
 
 
 Notes = tuple[Diagnostic, ...]
@@ -190,6 +195,7 @@ class Compiler:
             journal=journal,
             kernels=placed.kernels,
             beside=beside,
+            faster_layers=self._rewrites_layers,
         )
         if self.settings.backend_checks_enabled:
             helpers = {
@@ -275,11 +281,31 @@ class Compiler:
             program = with_codes(
                 program, self.kernels, self.target.infrastructure(self.settings).sizes
             )
+            program = self._with_faster_layers(program)
         if contract is not None:
             program = _with_storage_access(program, contract, rules, self.kernels)
             if checks:
                 _check_storage_plans(program, contract, self.kernels)
         return program
+
+    @property
+    def _rewrites_layers(self) -> bool:
+        """True if loops over layers may be rewritten: bounds checks need the original order."""
+        asked = self.target.infrastructure(self.settings).faster_layers
+        return asked and not self.settings.bounds_checks
+
+    def _with_faster_layers(self, program: Program) -> Program:
+        """Return `program` with kernels that compute several columns or layers together.
+
+        The module is large, so it is imported only if a kernel has loops.
+        """
+        if not self._rewrites_layers or not _has_loops_in_kernels(program):
+            return program
+        from psyclone_storage.transform.kernel.layers import (  # noqa: PLC0415
+            with_faster_layers,
+        )
+
+        return _with_each(program, with_faster_layers)
 
     def _shares_device(self, program: Program) -> bool:
         """Return whether an invoke may find data on a device that another invoke has left there.
@@ -365,6 +391,11 @@ def make_compiler(
         checks=request.checks,
     )
     return replace(made, requested=_user_transforms(request, made, name))
+
+
+def _has_loops_in_kernels(program: Program) -> bool:
+    calls = (call for item in program.invokes for call in kernel_calls(item.schedule))
+    return any(loops_of(code) for call in calls for code in call.codes)
 
 
 def _check_coherence(program: Program, rules: Rules) -> None:

@@ -108,6 +108,11 @@ class InPython:
             raise AccessReleasedError
         self.accesses[self.home(space)].pop().release()
 
+    def get(self, space: str, mode: AccessMode) -> None:
+        self.buffer.acquire(self.home(space), mode, Policy.RAISE).release()
+        if mode.writes:
+            self.set_dirty()
+
     def touch(self, space: str) -> None:
         if self.exchange is None:
             self.buffer.touch(self.home(space))
@@ -226,7 +231,7 @@ class Pair:
         match name, arguments:
             case "touch", [space]:
                 return space
-            case "acquire", [space, mode] if mode.writes:
+            case "acquire" | "get", [space, mode] if mode.writes:
                 return space
             case "end_exchange", [] if self.python.exchange is not None:
                 return "host" if self.python.exchange[0].space.host_accessible else "gpu"
@@ -283,6 +288,7 @@ modes = st.sampled_from((READ, WRITE, READ_WRITE))
 operations = st.one_of(
     st.tuples(st.just("acquire"), spaces, modes),
     st.tuples(st.just("release"), spaces),
+    st.tuples(st.just("get"), spaces, modes),
     st.tuples(st.just("write"), spaces),
     st.tuples(st.just("touch"), spaces),
     st.tuples(st.just("begin_exchange"), st.integers(0, HALO_DEPTH + 1), spaces),

@@ -79,7 +79,7 @@ def perform(f90: tuple[str, ...], build: Build, tmp_path: Path) -> Perform:
 
 @pytest.mark.fortran
 @pytest.mark.parametrize("kind", DEVICES)
-@pytest.mark.parametrize("name", ["windows", "halos", "parts", "threads", "devices"])
+@pytest.mark.parametrize("name", ["windows", "halos", "parts", "get", "threads", "devices"])
 def test_a_program_finds_what_it_checks(perform: Perform, name: str, kind: str) -> None:
     done = perform(PROGRAMS / f"{name}.f90", kind)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
@@ -166,13 +166,14 @@ def test_the_reference_page_names_everything_that_is_public() -> None:
     page = REFERENCE.read_text(encoding="utf-8")
     text = "".join(path.read_text(encoding="utf-8") for path in SOURCES)
     of_types = [
-        text.partition(f":: {name}\n")[2].partition("end type")[0]
+        text.partition(f"type, public{name}\n")[2].partition("end type")[0]
         for name in (
-            "coherent_storage_type",
-            "extends(coherent_storage_type) :: halo_storage_type",
-            "extends(halo_storage_type) :: field_storage_type",
+            " :: coherent_storage_type",
+            ", extends(coherent_storage_type) :: halo_storage_type",
+            ", extends(halo_storage_type) :: field_storage_type",
         )
     ]
+    assert all(of_types)
     public = re.findall(r"procedure, public :: (\w+)", "".join(of_types))
     generic = re.findall(r"generic, public :: (\w+)", "".join(of_types))
     for_c = re.findall(r"bind\(c, name='(field_storage_\w+)'\)", text)

@@ -291,7 +291,7 @@ def test_a_part_is_lent_as_a_part(library: FortranLibrary, scale: Model, total: 
         (lambda library: FortranField([1.0], library), TypeError),
         (lambda library: FortranField(CoherentBuffer(4), library, extents=(3,)), ValueError),
         (lambda library: FortranField(CoherentBuffer(4, "c16"), library), ViewTypeError),
-        (lambda library: library.create((2, 2, 2, 2)), ViewTypeError),
+        (lambda library: library.create((2, 2, 2, 2, 2, 2)), ViewTypeError),
         (lambda library: library.create((-1,)), MemoryException),
         (lambda library: library.wrap(np.zeros((4, 4))[:, 1]), ViewTypeError),
         (

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.fortran
 
 COHERENCE, STORAGE = "storage_coherence_mod.f90", "coherent_storage_mod.f90"
 REPLICAS, STATE = "storage_replicas_mod.f90", "storage_state_mod.f90"
-HALO = "halo_storage_mod.f90"
+HALO, FIELD = "halo_storage_mod.f90", "field_storage_mod.f90"
 # The rule that is broken, the file, what stands there, and what takes its place.
 MUTANTS = {
     "a write leaves the other copy valid": (
@@ -111,18 +111,38 @@ MUTANTS = {
     ),
     "what enters at once meets a writer": (
         COHERENCE,
-        "enters = btest(self%valid, space) .and. self%writer == nowhere .and.",
-        "enters = btest(self%valid, space) .and.",
+        "is_simple = btest(self%valid, space) .and. self%writer == nowhere .and.",
+        "is_simple = btest(self%valid, space) .and.",
     ),
     "what enters at once leaves the halo clean": (
         COHERENCE,
-        "        self%writer = space\n        self%clean_depth = 0\n",
-        "        self%writer = space\n",
+        "      self%writer = space\n      self%clean_depth = 0\n    end if",
+        "      self%writer = space\n    end if",
     ),
     "what enters at once to write leaves the other copy valid": (
         COHERENCE,
         "self%exchange == nowhere .and. self%valid == ibset(0, space) .and. &",
         "self%exchange == nowhere .and. &",
+    ),
+    "a get to write changes nothing": (
+        COHERENCE,
+        "    if (passes .and. access /= access_read) call note_touch(self, space)\n",
+        "",
+    ),
+    "a get to read counts as a write": (
+        COHERENCE,
+        "    if (passes .and. access /= access_read) call note_touch(self, space)\n",
+        "    if (passes) call note_touch(self, space)\n",
+    ),
+    "a get writes what is read-only": (
+        FIELD,
+        "access <= access_read_write .and. .not. self%read_only\n",
+        "access <= access_read_write\n",
+    ),
+    "a get holds its access": (
+        FIELD,
+        "      call self%release(space, status)\n    else if (device_has_memory) then\n",
+        "    else if (device_has_memory) then\n",
     ),
     "what is stale is not spoilt": (
         STATE,

@@ -16,7 +16,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from psyclone_storage.storage.core.errors import AccessConflictError, StorageError, ViewTypeError
+from psyclone_storage.storage.core.errors import (
+    AccessConflictError,
+    AccessReleasedError,
+    StorageError,
+    UnknownSpaceError,
+    ViewTypeError,
+)
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.interop.fortran import FortranOptions, FortranStorage
 from psyclone_storage.storage.interop.fortran_functions import Box
@@ -279,3 +285,56 @@ def test_a_thread_that_uses_another_kind_of_device_finds_none(load: Load) -> Non
             choose(4)
         storage.acquire("gpu")
         storage.release("gpu")
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    shape=st.lists(st.integers(0, 4), min_size=1, max_size=5).map(tuple),
+    first=st.integers(0, 5),
+    last=st.integers(-1, 5),
+    mode=st.sampled_from((READ, READ_WRITE)),
+)
+def test_blocks_move_alone_and_are_right(
+    load: Load, shape: tuple[int, ...], first: int, last: int, mode: AccessMode
+) -> None:
+    """Blocks of one to five dimensions, compared with slices of a NumPy array."""
+    size, blocks = int(np.prod(shape)), slice(first - 1, last)
+    with load("emulated").create(shape, "f8") as storage:
+        expected = np.arange(size, dtype="f8").reshape(shape, order="F")
+        here = bytes_at(storage.get("host", WRITE), 8 * size).view("f8")
+        here[...] = expected.ravel(order="F")
+        if first <= last and not 1 <= first <= last <= shape[-1]:
+            with pytest.raises(ViewTypeError, match="has no such block"):
+                storage.acquire_blocks(range(first, last + 1), "gpu", mode)
+            assert not storage.is_valid("gpu")
+            return
+        storage.acquire_blocks(range(first, last + 1), "gpu", mode)
+        moved = expected[..., blocks] if first <= last else expected[..., :0]
+        assert storage.statistics.to_device_bytes == moved.nbytes
+        there = bytes_at(storage.address("gpu"), 8 * size).view("f8").reshape(shape, order="F")
+        if first <= last:
+            assert np.array_equal(there[..., blocks], moved)
+            if mode.writes:
+                there[..., blocks] += 100.0
+                expected[..., blocks] += 100.0
+        storage.release("gpu")
+        assert not storage.is_valid("gpu")
+        assert np.array_equal(here, expected.ravel(order="F"))
+        assert storage.get("host") == storage.address("host")
+
+
+def test_get_reports_errors_and_holds_nothing(load: Load) -> None:
+    storage = load("emulated").create((4,), "f8", FortranOptions("field"))
+    storage.touch()
+    storage.acquire("gpu", READ_WRITE)
+    for space in ("host", "gpu"):
+        with pytest.raises(AccessConflictError, match='"field" cannot give read access'):
+            storage.get(space)
+    storage.release("gpu")
+    with pytest.raises(UnknownSpaceError, match="beyond the maximum number"):
+        storage.get("gpu:9")
+    assert storage.get("gpu", READ_WRITE) == storage.address("gpu") != storage.address("host")
+    assert not storage.is_valid("host")
+    storage.close()
+    with pytest.raises(AccessReleasedError, match="is closed"):
+        storage.get()

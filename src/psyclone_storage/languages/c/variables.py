@@ -50,7 +50,11 @@ class Array:
         return CValue(f"{self.name}[{self.offset(positions)}]", self.type)
 
     def offset(self, positions: tuple[str, ...]) -> str:
-        """Return the linear offset of the element at `positions`."""
+        """Return the linear offset of the element at `positions`.
+
+        Extents have 64 bits. They come first, so that all sums have 64 bits: compilers do not
+        vectorise conditional accesses with narrower sums, which might overflow.
+        """
         text = positions[-1]
         for position, dimension in zip(positions[-2::-1], self.dimensions[-2::-1], strict=True):
             inner = text if text.isidentifier() or is_number(text) else f"({text})"
@@ -58,7 +62,7 @@ class Array:
                 text = position
             else:
                 product = f"{dimension.extent} * {inner}"
-                text = product if position == "0" else f"{position} + {product}"
+                text = product if position == "0" else f"{product} + {position}"
         return text
 
     def whole(self) -> ArrayValue:

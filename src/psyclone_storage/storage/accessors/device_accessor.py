@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Any
 
 from psyclone_storage.storage.accessors.accessor_buffer import Shape, buffer_of, shape_of
@@ -146,12 +145,7 @@ class DeviceAccessor:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         """Close the accessor, as failed if the block failed."""
         if self._opening is not None:
             self.token.leave_device()

@@ -432,12 +432,12 @@ static Lane *block_lane(Block *self)
 }
 
 /* Begin the access to one argument: yes (1), no (0), or an error (-1). */
-static int block_begin(Block *self, Access *token, PyObject **known, Lane *lane, PyObject *event,
+static int block_begin(Block *self, Access *token, PyObject **known, Lane *lane, PyObject *notes,
                        int *noted)
 {
     Ledger *ledger = ledger_of((Acquirable *)token->buffer);
     if (lane != NULL)
-        return ledger_begin_lane(ledger, token, lane, event, noted);
+        return ledger_begin_lane(ledger, token, lane, notes, noted);
     return self->memory == NULL
                ? ledger_begin(ledger, token, known)
                : ledger_begin_queued(ledger, token, self->memory, self->queue);
@@ -473,18 +473,18 @@ static PyObject *block_enter(Block *self)
         Py_ssize_t done = 0;
         Lane *lane = (Lane *)Py_XNewRef((PyObject *)block_lane(self));
         int noted = 1, begun = me == NULL ? -1 : lane == NULL ? 1 : lane_is_current(lane);
-        PyObject *event = Py_XNewRef(lane == NULL ? NULL : event_of_notes(lane->notes));
+        PyObject *notes = lane != NULL && are_notes(lane->notes) ? Py_NewRef(lane->notes) : NULL;
         for (; begun > 0 && done < self->count; done++) {
             Access *token = (Access *)self->seen[done].token;
             if (token->owner != me)
                 set_field(&token->owner, me);
-            begun = block_begin(self, token, &known, lane, event, &noted);
+            begun = block_begin(self, token, &known, lane, notes, &noted);
         }
         if (begun > 0 && !noted) {
             begun = renew_notes(lane);
             done += begun < 0; /* all have begun */
         }
-        Py_XDECREF(event);
+        Py_XDECREF(notes);
         Py_XDECREF((PyObject *)lane);
         Py_XDECREF(me);
         if (begun > 0) {
@@ -516,7 +516,7 @@ static PyObject *Block_enter(Block *self)
 /* End the accesses of a block that was entered the short way, those that are left; answer as above. */
 static int block_end(Block *self)
 {
-    PyObject *known = NULL, *notes = NULL, *event = NULL;
+    PyObject *known = NULL, *notes = NULL;
     Lane *lane = block_lane(self);
     int ended = 1;
     if (lane != NULL) {
@@ -524,8 +524,7 @@ static int block_end(Block *self)
         ended = lane_is_current(lane);
         notes = Py_XNewRef(lane->notes);
         Py_DECREF((PyObject *)lane);
-        event = event_of_notes(notes);
-        if (ended > 0 && event == NULL)
+        if (ended > 0 && !are_notes(notes))
             ended = 0; /* that of what was done before is recorded */
     }
     if (is_given(self->queue)) {
@@ -539,7 +538,7 @@ static int block_end(Block *self)
         Access *token = (Access *)self->seen[i].token;
         Acquirable *buffer = (Acquirable *)token->buffer;
         ended = notes == NULL  ? acquirable_end(buffer, token, &known)
-                : lane != NULL ? acquirable_end_lane(buffer, token, notes, event)
+                : lane != NULL ? acquirable_end_lane(buffer, token, notes)
                                : acquirable_end_queued(buffer, token, notes);
     }
     Py_XDECREF(notes);

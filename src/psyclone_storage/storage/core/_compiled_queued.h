@@ -35,6 +35,8 @@ static int comes_next(Piece *piece, int writes, PyObject *queue)
             followed |= PyTuple_GetItem(use, USE_FOLLOWS) == Py_True;
         else if (PyTuple_GetItem(use, USE_WROTE) == Py_False ? writes : !followed)
             return 0;
+        if (followed && !writes)
+            return 1; /* all that is left was before that use */
     }
     return 1;
 }
@@ -83,6 +85,15 @@ static PyObject *with_note(PyObject *pending, int writes, PyObject *notes)
     return made;
 }
 
+/* Say whether an access may end without a look at what waits: yes (1), no (0), or with an error (-1). */
+static int may_end(Ledger *ledger, Access *token, int writes)
+{
+    if (!token->active || ledger->barred || (writes && token->replica != ledger->last_writer))
+        return 0;
+    int waits = has_queue(ledger);
+    return waits < 0 ? -1 : !waits && !is_busy(ledger);
+}
+
 /* Do `acquirable_end` for work that was queued; without `notes` none is taken. */
 static int acquirable_end_queued(Acquirable *self, Access *token, PyObject *notes)
 {
@@ -103,10 +114,8 @@ static int acquirable_end_queued(Acquirable *self, Access *token, PyObject *note
     if (after == NULL)
         ended = -1;
     /* What was made may have let others in: from here on nothing does. */
-    else if (PyTuple_CheckExact(after) && piece->pending == before && token->active &&
-             !ledger->barred && !(writes && token->replica != ledger->last_writer)) {
-        int waits = has_queue(ledger);
-        ended = waits < 0 ? -1 : !waits && !is_busy(ledger);
+    else if (PyTuple_CheckExact(after) && piece->pending == before) {
+        ended = may_end(ledger, token, writes);
         if (ended > 0) {
             piece->pending = Py_NewRef(after);
             Py_DECREF(before); /* that of the piece; one is left */
@@ -123,31 +132,31 @@ static int acquirable_end_queued(Acquirable *self, Access *token, PyObject *note
     return ended;
 }
 
-/* Return the event that the notes of a lane have in common, borrowed; NULL without notes. */
-static PyObject *event_of_notes(PyObject *notes)
+/* Say whether these are the notes of a lane: one on reading and one on writing, each a tuple of one. */
+static int are_notes(PyObject *notes)
 {
-    if (notes == NULL || !PyTuple_CheckExact(notes) || PyTuple_Size(notes) != 2)
-        return NULL;
-    PyObject *note = PyTuple_GetItem(notes, 1);
-    PyObject *use = PyTuple_CheckExact(note) && PyTuple_Size(note) ? PyTuple_GetItem(note, 0) : NULL;
-    return use != NULL && PyTuple_Check(use) && PyTuple_Size(use) > USE_FOLLOWS
-               ? PyTuple_GetItem(use, USE_EVENT)
-               : NULL;
+    return notes != NULL && PyTuple_CheckExact(notes) && PyTuple_Size(notes) == 2 &&
+           PyTuple_CheckExact(PyTuple_GetItem(notes, 0)) &&
+           PyTuple_CheckExact(PyTuple_GetItem(notes, 1));
 }
 
-/* Say whether the last note on some memory has an event, and is on writing where that is asked for. */
-static int is_noted(PyObject *pending, PyObject *event, int writes)
+/* Say whether the last note on some memory is one of a lane, and on writing where that is asked for. */
+static int is_noted(PyObject *pending, PyObject *notes, int writes)
 {
-    Py_ssize_t count = pending != NULL && PyTuple_CheckExact(pending) ? PyTuple_Size(pending) : 0;
+    if (notes == NULL || pending == NULL)
+        return 0;
+    PyObject *written = PyTuple_GetItem(notes, 1), *read = PyTuple_GetItem(notes, 0);
+    if (pending == written || pending == read)
+        return !writes || pending == written;
+    Py_ssize_t count = PyTuple_CheckExact(pending) ? PyTuple_Size(pending) : 0;
     PyObject *last = count ? PyTuple_GetItem(pending, count - 1) : NULL;
-    return event != NULL && last != NULL && PyTuple_Check(last) && PyTuple_Size(last) > USE_FOLLOWS &&
-           PyTuple_GetItem(last, USE_EVENT) == event &&
-           (!writes || PyTuple_GetItem(last, USE_WROTE) == Py_True);
+    return last != NULL && (last == PyTuple_GetItem(written, 0) ||
+                            (!writes && last == PyTuple_GetItem(read, 0)));
 }
 
-/* Do `ledger_begin` for work in a lane whose notes have `event`. `noted` becomes 0 if they are not on
- * the memory: what they have so far is of other data, whose users need not wait for this access. */
-static int ledger_begin_lane(Ledger *self, Access *token, Lane *lane, PyObject *event, int *noted)
+/* Do `ledger_begin` for work in a lane that has `notes`. `noted` becomes 0 if they are not on the
+ * memory: what they have so far is of other data, whose users need not wait for this access. */
+static int ledger_begin_lane(Ledger *self, Access *token, Lane *lane, PyObject *notes, int *noted)
 {
     int writes = access_writes(token);
     if (writes < 0)
@@ -157,7 +166,7 @@ static int ledger_begin_lane(Ledger *self, Access *token, Lane *lane, PyObject *
     Piece *piece = ((Replica *)token->replica)->piece;
     if (piece == NULL || self->barred || has_failed((Replica *)token->replica))
         return 0;
-    int here = is_noted(piece->pending, event, 0);
+    int here = is_noted(piece->pending, notes, 0);
     int next = here && PyTuple_Size(piece->pending) == 1
                    ? 1
                    : comes_next(piece, writes, lane->queue);
@@ -168,15 +177,23 @@ static int ledger_begin_lane(Ledger *self, Access *token, Lane *lane, PyObject *
 }
 
 /* End an access that `ledger_begin_lane` has begun; `notes` are those of the lane. */
-static int acquirable_end_lane(Acquirable *self, Access *token, PyObject *notes, PyObject *event)
+static int acquirable_end_lane(Acquirable *self, Access *token, PyObject *notes)
 {
+    Ledger *ledger = ledger_of(self);
     int writes = access_writes(token);
     if (writes < 0)
         return -1;
-    if (!IS(token->replica, Replica) || ((Replica *)token->replica)->piece == NULL)
+    Replica *replica = IS(token->replica, Replica) ? (Replica *)token->replica : NULL;
+    if (replica == NULL || replica->piece == NULL || ledger == NULL)
         return 0;
-    int noted = is_noted(((Replica *)token->replica)->piece->pending, event, writes);
-    return acquirable_end_queued(self, token, noted ? no_things : notes);
+    if (!is_noted(replica->piece->pending, notes, writes))
+        return acquirable_end_queued(self, token, notes);
+    int ended = self->has_wishes || has_failed(replica) ? 0 : may_end(ledger, token, writes);
+    if (ended > 0)
+        ended = ledger_strike(ledger, token, writes);
+    if (ended > 0)
+        self->version += writes;
+    return ended;
 }
 
 /* end_queued(token, notes) */

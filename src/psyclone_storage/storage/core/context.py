@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from enum import Enum
-from types import TracebackType
 from typing import Any, TypeVar
 
 from psyclone_storage.storage.core.device import DeviceKind, default_device_id, on_device_change
@@ -129,12 +128,7 @@ class Context:
         _stack().append(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         _stack().pop()
 
     def __repr__(self) -> str:

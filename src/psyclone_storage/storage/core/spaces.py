@@ -18,7 +18,6 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.storage.core.device import (
     DEFAULT_DEVICE_VARIABLE,
-    default_device_id,
     device_in,
     own_node,
 )
@@ -101,7 +100,8 @@ SpaceLike: TypeAlias = "MemorySpace | str | None"
 
 _ASSIGNABLE = {(SpaceKind.HOST, SpaceKind.PINNED), (SpaceKind.DEVICE, SpaceKind.MANAGED)}
 _TAG = regex(r"node:(?P<node>\d+)(?::(?:device:(?P<device>\d+)|(?P<kind>uvm|pinned)))?")
-_DEVICE_ALIAS = regex(r"(?:gpu|cuda|device|CudaSpace)(?::(?P<device>\d+))?")
+_DEVICE_ALIAS = regex(r"(?:gpu|cuda|device|CudaSpace):(?P<device>\d+)")
+_DEFAULT_DEVICE = frozenset(("gpu", "cuda", "device", "CudaSpace"))
 _KINDS = {None: SpaceKind.HOST, "uvm": SpaceKind.MANAGED, "pinned": SpaceKind.PINNED}
 _SUFFIX_OF_ALIAS = {
     "cpu": "", "host": "", "HostSpace": "",
@@ -125,6 +125,8 @@ def memory_space(name: SpaceLike = None) -> MemorySpace:
     found = _SPACES.get(name)
     if found is not None:
         return found
+    if name in _DEFAULT_DEVICE:
+        return device_space()
     space = _intern(_tag_of(name))
     if name is None or name in _SUFFIX_OF_ALIAS or name in _ANONYMOUS_NAMES:
         _SPACES[name] = space
@@ -182,7 +184,7 @@ def _tag_of(name: str | None) -> str:
             f'"{name}" is not a memory space: write "node:N", "node:N:device:M", "node:N:pinned", '
             f'"node:N:uvm", or an alias such as "cpu", "gpu", "gpu:1", "HostSpace", "CudaSpace".'
         )
-    return f"node:{own_node()}:device:{found['device'] or default_device_id()}"
+    return f"node:{own_node()}:device:{found['device']}"
 
 
 def _intern(tag: str) -> MemorySpace:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Any, Protocol
 
 import numpy as np
@@ -261,12 +260,7 @@ class AccessToken(Claim):
         if block is not None:
             block.__exit__(None, None, None)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         """Release the access, unless it has already ended."""
         self.leave_device()
         if self.active:

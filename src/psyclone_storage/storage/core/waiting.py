@@ -156,24 +156,22 @@ FORKS.add(ForkHandlers(nothing, nothing, WAITS.restart))
 
 def conflict_text(token: Claim, blocking: list[Claim]) -> str:
     """Return the error message for an access that conflicts with the claims `blocking`."""
-    held = ", ".join(
-        f"a {b.mode.value} access at {b.space.tag}{_whose(token, b)}" for b in blocking
-    )
     return (
-        f"{token.describe()} is not possible: there is {held}. Release it first, or ask at the "
-        f"same place in the same thread."
+        f"{token.describe()} is not possible: there is {_named(token, blocking)}. "
+        f"Release it first, or ask at the same place in the same thread."
     )
 
 
 def _deadlock_text(token: Claim, blocking: list[Claim]) -> str:
-    held = ", ".join(
-        f"a {b.mode.value} access at {b.space.tag}{_whose(token, b)}" for b in blocking
-    )
     return (
-        f"{token.describe()} would wait forever: it needs the end of {held}, which in turn cannot "
-        f"go on before this access. Release what is held first."
+        f"{token.describe()} would wait forever: it needs the end of {_named(token, blocking)}, "
+        f"which in turn cannot go on before this access. Release what is held first."
     )
 
 
-def _whose(token: Claim, other: Claim) -> str:
-    return " of this thread" if other.owner == token.owner else " of another thread or task"
+def _named(token: Claim, others: list[Claim]) -> str:
+    whose = {True: "this thread", False: "another thread or task"}
+    return ", ".join(
+        f"a {b.mode.value} access at {b.space.tag} of {whose[b.owner == token.owner]}"
+        for b in others
+    )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -366,12 +365,7 @@ class Storage(Sliceable, operators.NoArithmetic, ABC):  # pylint: disable=too-ma
         """Return the storage; the end of the block closes it."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, _trace: object) -> None:
         """Close the storage, unless the block raised an exception."""
         if kind is None:
             self.close()

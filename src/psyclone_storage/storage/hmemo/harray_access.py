@@ -13,7 +13,6 @@ with `on_conflict="wait"`, in the array or the access, it waits for other thread
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from psyclone_storage.storage.core.context import Context
@@ -131,12 +130,7 @@ class ArrayAccess:
         self._token.__enter__()  # pylint: disable=unnecessary-dunder-call  # see __exit__
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         """End the access; after an error in the block, data of a write access become unusable."""
         self._token.leave_device()
         if not self._delayed:

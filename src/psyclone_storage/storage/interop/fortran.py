@@ -20,12 +20,10 @@ import ctypes
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
-from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from psyclone_storage.base.records import dataclass
 from psyclone_storage.storage.core.allocation import WindowSpec
 from psyclone_storage.storage.core.buffer import CoherentBuffer
 from psyclone_storage.storage.core.errors import (
@@ -49,19 +47,15 @@ from psyclone_storage.storage.interop.fortran_functions import (
     TEXTS,
     Box,
     Description,
+    FortranOptions,
     boxes_of,
+    description_of,
 )
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.registry import memory_of
 
 _HOST, _FIRST_DEVICE, _MOST_DEVICES = 1, 3, 8
 _ACCESSES = {AccessMode.READ: 1, AccessMode.WRITE_ONLY: 2, AccessMode.READ_WRITE: 3}
-_ELEMENTS = {
-    np.dtype(np.float32): 1,
-    np.dtype(np.float64): 2,
-    np.dtype(np.int32): 3,
-    np.dtype(np.int64): 4,
-}
 _LENGTH_OF_TEXT = 512
 
 
@@ -98,22 +92,6 @@ class FortranStatistics(NamedTuple):
     exchanges: int
     messages: int
     message_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class FortranOptions:
-    """Options for the creation of a storage in Fortran.
-
-    - `label` appears in messages and statistics.
-    - `halo_depth` is the number of halo depths with a dirty flag.
-    - `read_only` rejects write accesses.
-    - `has_values` states whether wrapped memory contains values.
-    """
-
-    label: str = ""
-    halo_depth: int = 0
-    read_only: bool = False
-    has_values: bool = True
 
 
 _DEFAULTS = FortranOptions()
@@ -157,7 +135,15 @@ class FortranLibrary:
         """Call the function `field_storage_<name>`; raise the error for its status code."""
         status = self.status_of(name, *arguments)
         if status:
-            raise _ERRORS.get(status, StorageError)(self._text("error"))
+            self.fail(status)
+
+    def fail(self, status: int) -> NoReturn:
+        """Raise the error for the status code that the last function has returned."""
+        raise _ERRORS.get(status, StorageError)(self._text("error"))
+
+    def function(self, name: str) -> Callable[..., int]:
+        """Return the function `field_storage_<name>`, which returns a status code."""
+        return self._ours[name]
 
     def status_of(self, name: str, *arguments: Any) -> int:
         """Call the function `field_storage_<name>`; return its status code."""
@@ -170,7 +156,7 @@ class FortranLibrary:
 
         Raises `ViewTypeError` for an element type or rank that Fortran does not support.
         """
-        return FortranStorage(self, _description(shape, dtype, options, None), options.label)
+        return FortranStorage(self, description_of(shape, dtype, options, None), options.label)
 
     def wrap(
         self, array: np.ndarray[Any, Any], options: FortranOptions = _DEFAULTS
@@ -187,7 +173,7 @@ class FortranLibrary:
             )
         shape = array.shape if array.flags.f_contiguous else array.shape[::-1]
         address = array.__array_interface__["data"][0]
-        description = _description(shape, array.dtype, options, address)
+        description = description_of(shape, array.dtype, options, address)
         made = FortranStorage(self, description, options.label)
         made.owner = array
         return made
@@ -221,6 +207,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
         self.owner: object = None
         self.label = label
         self._handle = ctypes.c_void_p()
+        self._get = library.function("get")
         name = (label or "unnamed").encode()
         library.call("make", ctypes.byref(description), name, ctypes.byref(self._handle))
 
@@ -244,6 +231,28 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
     def acquire(self, space: SpaceLike = None, mode: AccessMode = AccessMode.READ) -> None:
         """Acquire the values in `space`, and update them there if necessary."""
         self._call("acquire", _place(space), _ACCESSES[mode])
+
+    def get(self, space: SpaceLike = None, mode: AccessMode = AccessMode.READ) -> int:
+        """Make the values current in `space` and return their address there.
+
+        The address is valid until values are used in another space; no release follows.
+        """
+        address = ctypes.c_void_p()
+        place, access = _place(space), _ACCESSES[mode]
+        status = self._get(self._handle.value or self.handle, place, access, ctypes.byref(address))
+        if status:
+            self.library.fail(status)
+        return address.value or 0
+
+    def acquire_blocks(
+        self, blocks: range, space: SpaceLike = None, mode: AccessMode = AccessMode.READ
+    ) -> None:
+        """Acquire only `blocks`, indices of the last dimension that start at 1, in `space`.
+
+        At the release, written blocks are copied to the other side if that side is current.
+        """
+        first, last = blocks.start, blocks.stop - 1
+        self._call("acquire_blocks", _place(space), _ACCESSES[mode], first, last)
 
     def acquire_part(
         self, boxes: Iterable[Box], space: SpaceLike = None, mode: AccessMode = AccessMode.READ
@@ -363,12 +372,7 @@ class FortranStorage:  # pylint: disable=too-many-public-methods
     def __enter__(self) -> FortranStorage:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         """Close the storage; after a failed block, first end its open accesses."""
         if error is not None and self._handle.value:
             self.abandon()
@@ -416,7 +420,7 @@ class FortranField:
         self._pin = self.buffer.pin()
         options = FortranOptions(self.buffer.label, halo_depth, has_values=False)
         host = self._memory_at(host_space())
-        description = _description(shape, self.buffer.dtype, options, host)
+        description = description_of(shape, self.buffer.dtype, options, host)
         self.fortran = FortranStorage(library, description, self.buffer.label)
         if self.device is not None:
             _check_device(library, self.device)
@@ -537,28 +541,6 @@ def _part_of(face: Any) -> _LentRange:
             f"which have gaps that Fortran cannot skip: lend the whole, or copy."
         )
     return _LentRange(start, size)
-
-
-def _description(
-    shape: tuple[int, ...], dtype: Any, options: FortranOptions, address: int | None
-) -> Description:
-    element = _ELEMENTS.get(np.dtype(dtype))
-    if element is None or not 1 <= len(shape) <= 3:
-        names = ", ".join(str(known) for known in _ELEMENTS)
-        raise ViewTypeError(
-            f"{len(shape)} dimensions of {np.dtype(dtype)} cannot go to Fortran: it takes one "
-            f"to three of {names}."
-        )
-    extents = (ctypes.c_int64 * 3)(*shape)
-    return Description(
-        element,
-        len(shape),
-        extents,
-        options.halo_depth,
-        options.read_only,
-        options.has_values and address is not None,
-        address,
-    )
 
 
 def _check_device(library: FortranLibrary, space: MemorySpace) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,10 @@ from psyclone_storage.storage.core.layout import byte_extent
 from psyclone_storage.storage.core.native import Lane
 from psyclone_storage.storage.core.spaces import MemorySpace, SpaceKind, device_space
 from psyclone_storage.storage.memory.base import Memory, array_over, host_pages
+from psyclone_storage.storage.memory.device_driver import DeviceMemory
 from psyclone_storage.storage.memory.host import HostMemory
-from psyclone_storage.storage.memory.pending_work import LastUse, Span, note, waited_for
+from psyclone_storage.storage.memory.pending_work import LastUse, Span, note
 from psyclone_storage.storage.memory.pools import ALIGNMENT, PoolUse
-from psyclone_storage.storage.memory.stream import Stream
 
 
 def is_available() -> bool:
@@ -54,16 +54,38 @@ def copied_to_device(values: Any) -> Any:
     return _cupy().asarray(values, order="F")
 
 
-class GpuAllocator(Memory):
-    """Allocation on one GPU through the pool of CuPy."""
+class StreamQueue(NamedTuple):
+    """A stream of a GPU as a queue of the driver."""
+
+    number: int
+    stream: Any
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Return the device and the handle of the stream."""
+        return self.number, self.stream.ptr
+
+    def record(self) -> Any:
+        """Return the event of all work in the stream; its device is the current one."""
+        return self.stream.record(_cupy().cuda.Event(disable_timing=True))
+
+    def wait_event(self, event: Any) -> None:
+        """Let later work wait for an event, which is recorded now if it was not yet."""
+        self.stream.wait_event(event.record() if isinstance(event, _LateEvent) else event)
+
+    def finish(self) -> None:
+        """Let the host wait for the stream."""
+        self.stream.synchronize()
+
+
+class GpuAllocator(DeviceMemory):  # pylint: disable=too-many-public-methods
+    """One GPU: its memory from the pool of CuPy, its streams, and its events."""
 
     has_current = True
-    queues_work = True
 
     def __init__(self, space: MemorySpace) -> None:
-        """Serve `space`; a helper thread waits for the ends of asynchronous copies."""
+        """Serve `space`, with two streams for copies."""
         super().__init__(space)
-        self._queue = Stream(space.tag)
         self._ledger = _Ledger()
         self._own = _OwnStreams()
         self._lane = _default_lane(space.device_id or 0)
@@ -73,10 +95,13 @@ class GpuAllocator(Memory):
         """Return the default stream of the device."""
         return self._lane
 
-    @property
-    def stream(self) -> Stream:
-        """Return the queue that orders asynchronous work."""
-        return self._queue
+    def kernel_queue(self) -> StreamQueue:
+        """Return the current stream of this thread."""
+        return StreamQueue(self._number, _cupy().cuda.get_current_stream(self._number))
+
+    def copy_queue(self, *, into: bool) -> StreamQueue:
+        """Return the stream of one direction."""
+        return StreamQueue(self._number, self._own.of(into=into))
 
     @property
     def use(self) -> PoolUse:
@@ -96,7 +121,7 @@ class GpuAllocator(Memory):
         self._ledger.charge(pointer.mem, nbytes)
         allocation = Allocation(self.space, pointer.ptr, nbytes, pointer)
         # Work on the old contents may still run, in the stream whose pool provides the memory.
-        self._note_now(allocation, True, None)
+        super().note_use(allocation, True)
         return allocation
 
     def adopt(self, array: Any) -> tuple[Allocation, int]:
@@ -154,8 +179,7 @@ class GpuAllocator(Memory):
         queue = self._lane.queue if self._is_default() else None
         if any(use.stream != queue for use in allocation.pending):
             with self._device():
-                stream = _cupy().cuda.get_current_stream()
-                _wait_in(stream, self._number, allocation, writes, span)
+                super().follow(allocation, writes, span)
 
     def note_use(self, allocation: Allocation, wrote: bool, span: Span | None = None) -> None:
         """Record that the current stream uses memory.
@@ -169,15 +193,14 @@ class GpuAllocator(Memory):
             (use,) = notes[wrote]
             note(allocation, use if span is None else use._replace(span=span, follows=False))
         else:
-            self._note_now(allocation, wrote, span)
+            super().note_use(allocation, wrote, span)
 
-    def _note_now(self, allocation: Allocation, wrote: bool, span: Span | None) -> None:
-        with self._device():
-            stream = _cupy().cuda.get_current_stream()
-            event = stream.record(_cupy().cuda.Event(disable_timing=True))
-        note(allocation, LastUse((self._number, stream.ptr), event, wrote, span))
-        if stream.ptr:
-            self._own.keep(event, (allocation.held,))
+    def keep(self, queue: StreamQueue, event: Any, ends: tuple[Allocation, ...]) -> None:
+        """Keep memory from reuse, except work of the default stream, from whose pool it comes."""
+        # Pageable memory is done with when the call returns.
+        kept = tuple(end.held for end in ends if end.space.kind is not SpaceKind.HOST)
+        if queue.stream.ptr and kept:
+            self._own.keep(event, kept)
 
     @property
     def queue(self) -> tuple[int, int] | None:
@@ -199,41 +222,20 @@ class GpuAllocator(Memory):
     def record(self) -> Any:
         """Return an event in the current stream."""
         with self._device():
-            stream = _cupy().cuda.get_current_stream()
-            return stream.record(_cupy().cuda.Event(disable_timing=True))
+            return self.kernel_queue().record()
 
     @property
     def _number(self) -> int:
         return self.space.device_id or 0
 
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
-        """Set all the elements of a window to `value`, on the device."""
-        with self._device():
-            self.follow(allocation, writes=True, span=spec.span)
-            self.window(allocation, spec).fill(value)
-            _cupy().cuda.get_current_stream().synchronize()
+        """Set all the elements of a window, and wait: exported arrays are used in any stream."""
+        super().fill(allocation, spec, value)
+        self.kernel_queue().finish()
 
-    def can_copy_from(self, source: Memory) -> bool:
-        """Return True for memories that the host can use, and for other GPUs of this machine."""
-        return source.space.host_accessible or isinstance(source, GpuAllocator)
-
-    def can_copy_to(self, target: Memory) -> bool:
-        """Return True for memories that the host can use."""
-        return target.space.host_accessible
-
-    def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
-        """Fetch a span and wait for it."""
-        _finish(self._copy(target, source, span))
-
-    def memcpy_to(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
-        """Send a span and wait for it."""
-        _finish(self._copy(target, source, span))
-
-    def fetch(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
-        """Fetch a span: users of either end follow the copy, and the host proceeds."""
-        event = self._copy(target, source, span)
-        if not source.watched:
-            _finish(event)
+    def is_peer(self, other: Memory) -> bool:
+        """Return whether the other device is a GPU of this machine."""
+        return isinstance(other, GpuAllocator)
 
     def bound(self) -> Any:
         """Return the block in which this GPU is the current one of CuPy."""
@@ -249,45 +251,20 @@ class GpuAllocator(Memory):
         with self._device():
             return work(*args)
 
-    def _copy(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> Any:
-        """Put a copy in the stream of its direction; return the event of its end.
-
-        It overtakes no use of either end, but all other work: kernels continue meanwhile.
-        """
+    def submit_copy(
+        self, queue: StreamQueue, target: Allocation, source: Allocation, span: Span
+    ) -> Any:
+        """Submit an asynchronous copy."""
         runtime = _cupy().cuda.runtime
         first, count = span
-        with self._device():
-            current = _cupy().cuda.get_current_stream()
-            stream = self._own.of(into=target.space is self.space)
-            if not (target.watched and source.watched):
-                _wait_for_guests(stream, current)
-                _wait_for_work_at(source.space, stream)
-            _wait_in(stream, self._number, source, writes=False, span=span)
-            _wait_in(stream, self._number, target, writes=True, span=span)
-            try:
-                runtime.memcpyAsync(
-                    target.pointer + first,
-                    source.pointer + first,
-                    count,
-                    runtime.memcpyDefault,
-                    stream.ptr,
-                )
-                return self._noted(stream, target, source, span)
-            except BaseException:
-                # After an interrupt no event is known that keeps the memory until the copy ends.
-                stream.synchronize()
-                raise
-
-    def _noted(self, stream: Any, target: Allocation, source: Allocation, span: Span) -> Any:
-        """Return the event of a copy that is queued in `stream`, noted at both ends."""
-        event = stream.record(_cupy().cuda.Event(disable_timing=True))
-        here = (self._number, stream.ptr)
-        note(source, LastUse(here, event, wrote=False, span=span))
-        note(target, LastUse(here, event, wrote=True, span=span))
-        # Pageable memory is done with when the call returns.
-        ends = [end for end in (target, source) if end.space.kind is not SpaceKind.HOST]
-        self._own.keep(event, tuple(end.held for end in ends))
-        return event
+        runtime.memcpyAsync(
+            target.pointer + first,
+            source.pointer + first,
+            count,
+            runtime.memcpyDefault,
+            queue.stream.ptr,
+        )
+        return queue.record()
 
     def _device(self) -> Any:
         return _cupy().cuda.Device(self.space.device_id or 0)
@@ -354,11 +331,6 @@ def _new_notes(lane: Lane, number: int) -> tuple[tuple[LastUse], tuple[LastUse]]
     return notes
 
 
-def _event_of(use: LastUse) -> Any:
-    event = use.event
-    return event.record() if isinstance(event, _LateEvent) else event
-
-
 class _OwnStreams:
     """The streams that copies have of their own, and memory that streams are still at."""
 
@@ -389,25 +361,6 @@ class _OwnStreams:
                 ended.append(self._under_way.popleft())
 
 
-def _finish(event: Any) -> None:
-    """Let the host wait for the end of a copy."""
-    event.synchronize()
-
-
-def _wait_for_guests(stream: Any, current: Any) -> None:
-    """Let a copy wait for the untracked work that this thread has submitted to the device."""
-    stream.wait_event(current.record(_cupy().cuda.Event(disable_timing=True)))
-
-
-def _wait_in(
-    stream: Any, number: int, allocation: Allocation, writes: bool, span: Span | None = None
-) -> None:
-    """Let a stream of GPU `number` wait for uses of memory that it may not overtake."""
-    for use in waited_for(allocation, writes=writes, span=span):
-        if use.stream != (number, stream.ptr):
-            stream.wait_event(_event_of(use))
-
-
 class _Ledger:
     """A count of bytes from the creation to the end of the object that owns them."""
 
@@ -433,14 +386,13 @@ class _Ledger:
             self.in_use -= nbytes
 
 
-class PinnedAllocator(HostMemory):
-    """Page-locked host memory, which a GPU may use directly and copies fast from."""
+class _CupyHostMemory(HostMemory):
+    """Host memory that CuPy allocates and that GPUs may use."""
 
-    page_locked = True
     copies_plainly = False
 
     def __init__(self, space: MemorySpace) -> None:
-        """Serve `space`, with CuPy allocating."""
+        """Serve `space`."""
         super().__init__(space)
         self._ledger = _Ledger()
 
@@ -448,6 +400,12 @@ class PinnedAllocator(HostMemory):
     def use(self) -> PoolUse:
         """Return the bytes handed out; those that CuPy caches for reuse are unknown."""
         return self._ledger.use
+
+
+class PinnedAllocator(_CupyHostMemory):
+    """Page-locked host memory, which a GPU may use directly and copies fast from."""
+
+    page_locked = True
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return page-locked bytes from the pool of CuPy."""
@@ -464,20 +422,8 @@ class PinnedAllocator(HostMemory):
             _wait_for_all()
 
 
-class ManagedAllocator(HostMemory):
+class ManagedAllocator(_CupyHostMemory):
     """Unified memory: one allocation that the driver moves between host and GPU."""
-
-    copies_plainly = False
-
-    def __init__(self, space: MemorySpace) -> None:
-        """Serve `space`, with CuPy allocating."""
-        super().__init__(space)
-        self._ledger = _Ledger()
-
-    @property
-    def use(self) -> PoolUse:
-        """Return the bytes handed out; those that CuPy caches for reuse are unknown."""
-        return self._ledger.use
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> Allocation:
         """Return unified bytes; NumPy arrays over them keep the CuPy pointer alive."""
@@ -495,14 +441,6 @@ class ManagedAllocator(HostMemory):
     def settle(self, allocation: Allocation, writes: bool, span: Span | None = None) -> None:
         """Wait until all GPUs have finished, as they and the host may not touch it at once."""
         _wait_for_all()
-
-
-def _wait_for_work_at(space: MemorySpace, stream: Any) -> None:
-    """Let a copy wait for the work of this thread on the device of its source, if it is one."""
-    if space.device_id is not None:
-        with _cupy().cuda.Device(space.device_id):
-            event = _cupy().cuda.get_current_stream().record()
-        stream.wait_event(event)
 
 
 def _wait_for_all() -> None:

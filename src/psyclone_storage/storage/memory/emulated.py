@@ -8,7 +8,6 @@ holds a pattern that no computation survives, so that a missing transfer shows.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Set
 from typing import Any
 
@@ -19,24 +18,21 @@ from psyclone_storage.storage.core.device import current_emulation
 from psyclone_storage.storage.core.forking import nothing
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
+from psyclone_storage.storage.memory.device_driver import DEVICES, DeviceMemory
 from psyclone_storage.storage.memory.emulated_array import EmulatedDeviceArray, on_device
 from psyclone_storage.storage.memory.fp_errors import as_asked
 from psyclone_storage.storage.memory.pending_work import (
     UNREPORTED,
-    LastUse,
     Span,
-    failure_in,
     failure_of,
     forget,
     forget_ended,
     give_up,
-    note,
-    waited_for,
+    wait_on_host,
 )
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 from psyclone_storage.storage.memory.queues import DeviceQueue, QueueEvent
 from psyclone_storage.storage.memory.races import RACES, MemoryUse, on_tracing
-from psyclone_storage.storage.memory.stream import Stream
 
 _POISON_BYTE = 0xA5
 _POISON_WORD = np.uint64(0x7FF4A5A57FB4A5A5)
@@ -45,20 +41,18 @@ _CAREFUL = "no short ways"
 """What stands among the jobs of a device where no access may go past its queues."""
 
 
-class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  # one for each use
-    """One emulated device, which exchanges with host memory and, if set, with peers."""
+class EmulatedDeviceMemory(DeviceMemory):  # pylint: disable=too-many-public-methods
+    """One emulated device: its pages, its queues, and the failures of their work."""
 
     copies_plainly = True
-    queues_work = True
 
     queue: int = 0
     """The number of the queue of kernels, which all threads share."""
 
     def __init__(self, space: MemorySpace) -> None:
-        """Serve `space` with separate pages and queues, and a worker that waits for copies."""
+        """Serve `space` with separate pages and queues."""
         super().__init__(space)
         self.pool = Pool()
-        self._stream = Stream(space.tag)
         self._jobs: set[Any] = set()
         self._named = bool(current_emulation().order)
         self.kernels = DeviceQueue(f"{space.tag} kernels", self._jobs)
@@ -66,7 +60,6 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         self._last: QueueEvent | None = None
         self._into = DeviceQueue(f"{space.tag} copies in", self._jobs)
         self._out_of = DeviceQueue(f"{space.tag} copies out", self._jobs)
-        _MEMORIES.add(self)
         self.note_care()
 
     def note_care(self) -> None:
@@ -76,10 +69,13 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         else:
             self._jobs.discard(_CAREFUL)
 
-    @property
-    def stream(self) -> Stream:
-        """Return the worker that runs the work that a thread has to wait for."""
-        return self._stream
+    def kernel_queue(self) -> DeviceQueue:
+        """Return the queue of kernels, which all threads share."""
+        return self.kernels
+
+    def copy_queue(self, *, into: bool) -> DeviceQueue:
+        """Return the queue of one direction."""
+        return self._into if into else self._out_of
 
     @property
     def jobs(self) -> Set[Any]:
@@ -233,21 +229,12 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
 
     def settle(self, allocation: Allocation, writes: bool, span: Span | None = None) -> None:
         """Let the host wait for pending work on memory of the device."""
-        for use in waited_for(allocation, writes=writes, span=span):
-            use.event.synchronize()
-        forget_ended(allocation)
+        wait_on_host(allocation, writes, span)
 
     def follow(self, allocation: Allocation, writes: bool, span: Span | None = None) -> None:
-        """Let kernels wait for copies and for other devices."""
-        if allocation.pending:
-            _wait_in(self.kernels, allocation, writes, span)
-            forget_ended(allocation)
-
-    def note_use(self, allocation: Allocation, wrote: bool, span: Span | None = None) -> None:
-        """Record an event after the kernels that were submitted so far."""
-        event = self.record()
-        if event is not None:
-            note(allocation, LastUse(self.kernels.number, event, wrote, span))
+        """Let kernels wait as on any device, and forget what is complete."""
+        super().follow(allocation, writes, span)
+        forget_ended(allocation)
 
     def record(self) -> QueueEvent | None:
         """Return the event of the kernels submitted so far, None if all are known complete."""
@@ -257,18 +244,6 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
         # If the clock is the same, no work was submitted after it, and no wait either.
         is_last = last is not None and last.clock is self.kernels.clock
         return last if is_last else self.kernels.record()
-
-    def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
-        """Set all the elements of a window to `value`, on the device."""
-        span = spec.span
-        self.follow(allocation, writes=True, span=span)
-        try:
-            self.window(allocation, spec)[...] = value
-            self.note_use(allocation, wrote=True, span=span)
-        except BaseException:
-            # After an interrupt no event is known that later work could wait for.
-            self.kernels.finish()
-            raise
 
     @property
     def guards(self) -> bool:
@@ -294,68 +269,27 @@ class EmulatedDeviceMemory(Memory):  # pylint: disable=too-many-public-methods  
             self.kernels.finish()
             raise
 
-    def can_copy_from(self, source: Memory) -> bool:
-        """Return True for memories that the host can use, and for peers if they are enabled."""
-        return source is self or source.space.host_accessible or self._is_peer(source)
-
-    def can_copy_to(self, target: Memory) -> bool:
-        """Return True for memories that the host can use."""
-        return target.space.host_accessible
-
-    def memcpy_from(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
-        """Fetch a span and wait for it."""
-        _finish(self._copy(target, source, span), target, span)
-
-    def memcpy_to(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
-        """Send a span and wait for it."""
-        _finish(self._copy(target, source, span), target, span)
-
-    def fetch(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> None:
-        """Fetch a span: users of either end follow the copy, and the host proceeds."""
-        event = self._copy(target, source, span)
-        if not source.watched:
-            _finish(event, target, span)
-
-    def _copy(self, target: Allocation, source: Allocation, span: tuple[int, int]) -> QueueEvent:
-        """Put a copy in the queue of its direction; return the event of its end.
-
-        It overtakes no use of either end, but all other work: kernels continue meanwhile.
-        """
-        queue = self._into if target.space is self.space else self._out_of
-        if not (target.watched and source.watched):
-            _wait_for_guests(queue, (source, target))
-        _wait_in(queue, source, False, span)
-        _wait_in(queue, target, True, span)
+    def submit_copy(
+        self, queue: DeviceQueue, target: Allocation, source: Allocation, span: Span
+    ) -> QueueEvent:
+        """Queue a copy that takes the time of the emulated bus."""
         first, count = span
         here, there = (host_pages(end)[first : first + count] for end in (target, source))
         uses = (
             MemoryUse(source, source.pointer + first, source.pointer + first + count, False),
             MemoryUse(target, target.pointer + first, target.pointer + first + count, True),
         )
-        try:
-            event = queue.put("copy", uses, lambda: np.copyto(here, there), _seconds_of(count))
-            note(source, LastUse(queue.number, event, wrote=False, span=span))
-            note(target, LastUse(queue.number, event, wrote=True, span=span))
-            return event  # noqa: TRY300 - where an interrupt may come, too
-        except BaseException:
-            # After an interrupt no caller has the event.
-            queue.finish()
-            raise
+        return queue.put("copy", uses, lambda: np.copyto(here, there), _seconds_of(count))
 
-    def run(self, work: Callable[..., Any], *args: Any) -> Any:
-        """Run `work(*args)` on the device, after the work of its worker; return the result."""
-        return self._stream.run(work, *args)
-
-    def _is_peer(self, other: Memory) -> bool:
+    def is_peer(self, other: Memory) -> bool:
+        """Return whether peer copies are enabled."""
         return isinstance(other, EmulatedDeviceMemory) and current_emulation().peers
 
 
-_MEMORIES: weakref.WeakSet[EmulatedDeviceMemory] = weakref.WeakSet()
-
-
 def _note_care() -> None:
-    for memory in tuple(_MEMORIES):
-        memory.note_care()
+    for memory in tuple(DEVICES):
+        if isinstance(memory, EmulatedDeviceMemory):
+            memory.note_care()
 
 
 on_tracing(_note_care)
@@ -367,30 +301,6 @@ def _seconds_of(nbytes: int) -> float:
     if not nbytes:
         return 0.0
     return timing.latency + (nbytes / timing.bandwidth if timing.bandwidth else 0.0)
-
-
-def _wait_in(queue: DeviceQueue, allocation: Allocation, writes: bool, span: Span | None) -> None:
-    """Let a queue wait for uses of memory that it may not overtake."""
-    for use in waited_for(allocation, writes=writes, span=span):
-        if use.stream != queue.number:
-            queue.wait_event(use.event)
-
-
-def _wait_for_guests(queue: DeviceQueue, ends: tuple[Allocation, ...]) -> None:
-    """Let a copy wait for untracked kernels on the devices of both ends."""
-    for memory in tuple(_MEMORIES):
-        if any(end.space is memory.space or end.space.host_accessible for end in ends):
-            queue.wait_event(memory.kernels.record())
-
-
-def _finish(event: QueueEvent, target: Allocation, span: Span) -> None:
-    """Let the host wait for the end of a copy; raise its error if it failed."""
-    event.synchronize()
-    failure = failure_in(target, span)
-    if failure is not None:
-        give_up(target, span)
-        UNREPORTED.discard(failure)
-        raise failure
 
 
 def _raise_failure(uses: tuple[MemoryUse, ...]) -> None:

@@ -10,7 +10,7 @@ from psyclone_storage.storage.core.allocation import Allocation, WindowSpec
 from psyclone_storage.storage.core.errors import MemoryException
 from psyclone_storage.storage.core.spaces import MemorySpace
 from psyclone_storage.storage.memory.base import Memory, array_over, foreign_pages, host_pages
-from psyclone_storage.storage.memory.pending_work import Span, forget_ended, waited_for
+from psyclone_storage.storage.memory.pending_work import Span, wait_on_host
 from psyclone_storage.storage.memory.pools import ALIGNMENT, Pool, PoolUse
 
 
@@ -50,9 +50,7 @@ class HostMemory(Memory):
 
     def settle(self, allocation: Allocation, writes: bool, span: Span | None = None) -> None:
         """Wait for the device's copies from and to this memory."""
-        for use in waited_for(allocation, writes=writes, span=span):
-            use.event.synchronize()
-        forget_ended(allocation)
+        wait_on_host(allocation, writes, span)
 
     def fill(self, allocation: Allocation, spec: WindowSpec, value: Any) -> None:
         """Set all the elements of a window to `value`."""

@@ -49,6 +49,13 @@ def waited_for(allocation: Allocation, *, writes: bool, span: Span | None = None
     return [use for use in allocation.pending if (writes or use.wrote) and _overlap(use.span, span)]
 
 
+def wait_on_host(allocation: Allocation, writes: bool, span: Span | None) -> None:
+    """Let the host wait for the pending uses that a new use of `span` may not overtake."""
+    for use in waited_for(allocation, writes=writes, span=span):
+        use.event.synchronize()
+    forget_ended(allocation)
+
+
 def forget_ended(allocation: Allocation) -> None:
     """Remove the records of uses whose events have completed."""
     if allocation.pending:

@@ -131,6 +131,11 @@ class DeviceQueue:
             _QUEUES[self.number] = self
 
     @property
+    def key(self) -> int:
+        """Return the identifier of the queue in use records."""
+        return self.number
+
+    @property
     def issued(self) -> int:
         """Return the position of the last piece."""
         return self._agent.issued

@@ -43,6 +43,11 @@ def _points_reached(
     for call, loops in _calls(lines, {}):
         if (code := codes.get(key_of(spell(call.procedure)))) is not None:
             columns, rows = (_range(arg, loops) for arg in call.args[:2])
+            original = code.kernel_use.original or code
+            if len(code.dummies) > len(original.dummies) and columns[1] == call.args[0]:
+                # The kernel runs the loop over columns, from its first to its last argument.
+                columns = columns[0], call.args[-1]
+            code = original
             seen[_ReachedPoints(columns, rows, _offsets(code))] = None
     return tuple(seen)
 

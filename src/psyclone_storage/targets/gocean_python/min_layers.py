@@ -21,7 +21,7 @@ from psyclone_storage.ir.rewrite import expressions_of
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.unit import Do, If, Line
 
-_OF_GRID = (Role.GRID_PROPERTY, Role.GRID_INDEX_I, Role.GRID_INDEX_J)
+_OF_GRID = (Role.GRID_PROPERTY, Role.GRID_INDEX_I, Role.GRID_INDEX_J, Role.STRIP_FIRST)
 """Conditions on these are satisfied at some points."""
 _LAZY = (Operator.AND, Operator.OR)
 """Operations whose second operand is computed only if the first one does not decide."""
@@ -47,6 +47,7 @@ class LayerBound:
 def layer_bounds(call: KernelCall) -> Iterator[LayerBound]:
     """Yield the requirements that kernel code certainly has on the layers of its arguments."""
     for code in call.known_codes:
+        code = code.kernel_use.original or code  # noqa: PLW2901 - of the same arguments
         dummies = {key_of(name): dummy
                    for name, dummy in zip(code.dummies, call.dummies, strict=False)}  # fmt: skip
         if any(dummy.role is Role.NLAYERS for dummy in dummies.values()):

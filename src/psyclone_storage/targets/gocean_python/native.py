@@ -86,6 +86,7 @@ def grids_in_c(properties: Mapping[str, GridProperty], *, exact_sums: bool) -> I
         dummies=_dummies,
         values=values,
         around=around,
+        faster_layers=True,
     )
 
 
@@ -93,7 +94,9 @@ def grids_in_cuda(properties: Mapping[str, GridProperty], *, exact_sums: bool) -
     """Return the table for a device, whose queues wait only for the data of each function."""
     contract = StoragePolicy(home=Side.DEVICE, waits_apart=True)
     table = grids_in_c(properties, exact_sums=exact_sums)
-    return replace(table, name="The runtime for grids in CUDA", holding=contract)
+    return replace(
+        table, name="The runtime for grids in CUDA", holding=contract, faster_layers=False
+    )
 
 
 def _type_of(item: GridProperty | ScalarType) -> ScalarType:

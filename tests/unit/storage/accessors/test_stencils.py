@@ -178,3 +178,14 @@ def test_an_index_has_a_number_for_each_dimension_of_a_box(index: tuple[int, ...
     assert box.local((1, 2)) == (0, 1)
     with pytest.raises(ValueError, match="argument"):
         box.local(index)
+
+
+@pytest.mark.spec("ACC-35")
+def test_a_patch_gives_the_position_of_a_global_index() -> None:
+    buffer = Buffer(np.arange(12.0))
+    task = GpuTask("look").register(buffer, {9: 1, 4: 0})
+
+    def look(patch: Any) -> list[Any]:
+        return [(patch.local(number), float(patch[number])) for number in (4, 9)]
+
+    assert task.run(look) == [(0, 4.0), (1, 9.0)]

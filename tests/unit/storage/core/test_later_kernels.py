@@ -33,7 +33,7 @@ from psyclone_storage.storage.core.errors import (
 from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.gdp.binding import LaunchBlock
 from psyclone_storage.storage.kokkos import KOKKOS_LAMBDA, Cuda, CudaSpace, HostSpace, RangePolicy
-from psyclone_storage.storage.memory import emulated, queues, races
+from psyclone_storage.storage.memory import device_driver, queues, races
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.races import traced
 from psyclone_storage.storage.memory.registry import host_memory, memory_of
@@ -178,8 +178,8 @@ MUTANTS: list[tuple[Any, str, Callable[[], None]]] = [
     (EmulatedDeviceMemory, "follow", a_task_after_a_copy_to_another_device),
     (EmulatedDeviceMemory, "note_use", a_copy_after_the_kernel_that_wrote),
     (CoherentBuffer, "_note_use", a_copy_after_the_kernel_that_wrote),
-    (emulated, "_wait_in", a_copy_after_the_kernel_that_wrote),
-    (emulated, "_wait_in", the_host_writes_what_a_kernel_reads),
+    (device_driver, "wait_in", a_copy_after_the_kernel_that_wrote),
+    (device_driver, "wait_in", the_host_writes_what_a_kernel_reads),
 ]
 
 

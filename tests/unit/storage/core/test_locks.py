@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from psyclone_storage.storage.core.acquire import PendingAccesses
 from psyclone_storage.storage.core.buffer import BufferOptions, CoherentBuffer
 from psyclone_storage.storage.core.chunks import row_blocks
 from psyclone_storage.storage.core.context import Context
@@ -19,6 +20,7 @@ from psyclone_storage.storage.core.errors import (
     AccessConflictError,
     AccessDeadlockError,
     DeviceUnavailableError,
+    PoisonedDataError,
 )
 from psyclone_storage.storage.core.futures import Future, wait_all
 from psyclone_storage.storage.core.locks import AccessMode, Policy
@@ -423,4 +425,40 @@ def test_many_threads_on_one_buffer_lose_no_update(policy: Policy) -> None:
     with buffer.acquire(HOST) as access:
         assert access.array.tolist() == [4 * rounds] * 64
     assert buffer.version == 4 * rounds
+    assert not buffer.table.holders
+
+
+def test_who_holds_the_data_passes_those_who_wait(buffer: CoherentBuffer) -> None:
+    """A second read of one owner is granted before a write that waits for the first one."""
+    first = buffer.acquire(HOST, READ, WAIT)
+    writer = buffer.open(HOST, READ_WRITE, AccessRequest(owner="another"))
+    assert not writer.done()
+    second = buffer.acquire(HOST, READ, WAIT)
+    assert not writer.done()
+    stranger = buffer.open(HOST, READ, AccessRequest(owner="a third"))
+    assert not stranger.done()
+    # A request that never waits conflicts with what is held only.
+    buffer.acquire(HOST, READ, RAISE, AccessRequest(owner="a fourth")).release()
+    first.release()
+    second.release()
+    writer.result(PATIENCE).release()
+    stranger.result(PATIENCE).release()
+
+
+@pytest.mark.parametrize("mode", [READ, READ_WRITE, WRITE_ONLY])
+def test_accesses_that_are_abandoned_lose_only_what_they_have_invalidated(
+    buffer: CoherentBuffer, mode: AccessMode
+) -> None:
+    with buffer.acquire(HOST, WRITE_ONLY) as token:
+        token.array[...] = 3.0
+    opening = PendingAccesses((buffer.token(HOST, mode, WAIT),))
+    opening.begun().result(PATIENCE)
+    opening.abandon(KeyboardInterrupt())
+    if mode is WRITE_ONLY:
+        with pytest.raises(PoisonedDataError):
+            buffer.acquire(HOST, READ)
+        buffer.acquire(HOST, WRITE_ONLY).release()
+    else:
+        with buffer.acquire(HOST, READ) as token:
+            assert set(token.array.tolist()) == {3.0}
     assert not buffer.table.holders

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import threading
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -578,3 +579,14 @@ def test_a_finalizer_at_the_end_does_not_wait_for_a_worker_that_is_gone() -> Non
     said = run(AT_THE_END % "worker").split()
     assert said[1] in ("read", "AccessDeadlockError")
     assert said[2:] == ["done"] * 3
+
+
+def test_handlers_that_are_last_run_after_those_that_come_later() -> None:
+    forks, ran = forking.Forks(), []
+    for name, last in (("a", True), ("b", False), ("c", True), ("d", False)):
+        step = partial(ran.append, name)
+        forks.add(forking.ForkHandlers(step, step, step, last))
+    for run in (forks.before, forks.in_parent, forks.in_child):
+        ran.clear()
+        run()
+        assert ran == ["b", "d", "a", "c"]

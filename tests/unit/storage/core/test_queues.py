@@ -24,7 +24,7 @@ from psyclone_storage.storage.core.errors import DataRaceError, PoisonedDataErro
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.core.token import AccessRequest
-from psyclone_storage.storage.memory import emulated, queues, races
+from psyclone_storage.storage.memory import device_driver, emulated, queues, races
 from psyclone_storage.storage.memory.emulated import EmulatedDeviceMemory
 from psyclone_storage.storage.memory.host import HostMemory
 from psyclone_storage.storage.memory.races import traced
@@ -227,27 +227,32 @@ def settled_by_readers(memory: Any, allocation: Any, *_: Any, **__: Any) -> None
     SETTLE(memory, allocation, writes=False)
 
 
-WAIT_IN, SETTLE = emulated._wait_in, HostMemory.settle
+WAIT_IN, SETTLE = device_driver.wait_in, HostMemory.settle
 FINISH = queues.QueueEvent.synchronize
 
 MUTANTS: list[tuple[Any, str, Any, Scenario]] = [
     (EmulatedDeviceMemory, "follow", nothing, a_kernel_after_the_copy_that_feeds_it),
     (EmulatedDeviceMemory, "follow", nothing, pages_after_the_copy_that_feeds_them),
-    (emulated, "_wait_in", nothing, a_kernel_after_the_copy_that_feeds_it),
-    (emulated, "_wait_in", nothing, a_copy_after_the_kernel_that_wrote),
-    (emulated, "_wait_in", nothing, another_device_after_the_kernel_that_wrote),
-    (emulated, "_wait_in", readers_alone, a_copy_after_the_kernel_that_reads_what_it_overwrites),
+    (device_driver, "wait_in", nothing, a_kernel_after_the_copy_that_feeds_it),
+    (device_driver, "wait_in", nothing, a_copy_after_the_kernel_that_wrote),
+    (device_driver, "wait_in", nothing, another_device_after_the_kernel_that_wrote),
+    (
+        device_driver,
+        "wait_in",
+        readers_alone,
+        a_copy_after_the_kernel_that_reads_what_it_overwrites,
+    ),
     (queues.DeviceQueue, "wait_event", nothing, a_copy_after_the_kernel_that_wrote),
-    (emulated, "note", nothing, a_copy_after_the_kernel_that_wrote),
-    (emulated, "note", nothing, the_host_after_a_copy_from_what_it_overwrites),
+    (device_driver, "note", nothing, a_copy_after_the_kernel_that_wrote),
+    (device_driver, "note", nothing, the_host_after_a_copy_from_what_it_overwrites),
     (EmulatedDeviceMemory, "note_use", nothing, a_copy_after_the_kernel_that_wrote),
     (EmulatedDeviceMemory, "note_use", nothing, a_copy_after_pages_that_were_written),
     (EmulatedDeviceMemory, "note_use", nothing, the_first_values_that_a_device_sets),
     (CoherentBuffer, "_note_use", nothing, a_copy_after_pages_that_were_written),
     (CoherentBuffer, "_note_use", nothing, the_host_after_an_access_that_was_dropped),
     (HostMemory, "settle", settled_by_readers, the_host_after_a_copy_from_what_it_overwrites),
-    (emulated, "_finish", nothing, the_host_after_a_copy_that_it_asked_for),
-    (emulated, "_wait_for_guests", nothing, a_copy_after_a_kernel_that_nobody_noted),
+    (device_driver, "finish_copy", nothing, the_host_after_a_copy_that_it_asked_for),
+    (device_driver, "wait_for_untracked", nothing, a_copy_after_a_kernel_that_nobody_noted),
 ]
 
 

@@ -23,7 +23,7 @@ from psyclone_storage.storage.core.hints import Hints
 from psyclone_storage.storage.core.locks import AccessMode
 from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.hmemo import Context, HArray, WriteOnlyAccess
-from psyclone_storage.storage.memory import cuda
+from psyclone_storage.storage.memory import cuda, device_driver
 from psyclone_storage.storage.memory.host import HostMemory
 from psyclone_storage.storage.memory.registry import memory_of
 from storage_devices import device_in_place
@@ -211,37 +211,35 @@ def unnoted(allocation: Any, use: Any) -> None:
     """Do not record a use of memory."""
 
 
-def readers_alone(
-    stream: Any, number: int, allocation: Any, writes: bool, span: Any = None
-) -> None:
+def readers_alone(queue: Any, allocation: Any, _: bool, span: Any) -> None:
     """Omit the wait of a write for earlier reads."""
-    WAIT_IN(stream, number, allocation, writes=False, span=span)
+    WAIT_IN(queue, allocation, writes=False, span=span)
 
 
-WAIT_IN = cuda._wait_in
+WAIT_IN = device_driver.wait_in
 
 WAITS: list[tuple[Any, str, Any, Scenario]] = [
     (cuda.GpuAllocator, "follow", nothing, a_kernel_after_the_copy_that_feeds_it),
     (cuda.GpuAllocator, "follow", nothing, a_kernel_after_one_in_another_stream),
-    (cuda, "_wait_in", nothing, a_copy_after_the_kernel_that_wrote),
-    (cuda, "_wait_in", readers_alone, a_writer_after_a_reader),
-    (cuda, "note", unnoted, a_copy_after_the_kernel_that_wrote),
+    (device_driver, "wait_in", nothing, a_copy_after_the_kernel_that_wrote),
+    (device_driver, "wait_in", readers_alone, a_writer_after_a_reader),
+    (device_driver, "note", unnoted, a_copy_after_the_kernel_that_wrote),
     (cuda.GpuAllocator, "note_use", nothing, the_host_after_an_access_that_was_dropped),
     (CoherentBuffer, "_note_use", nothing, the_host_after_an_access_that_was_dropped),
     (cuda.GpuAllocator, "note_use", nothing, a_kernel_after_one_in_another_stream),
     (
-        cuda.GpuAllocator,
-        "_note_now",
+        device_driver.DeviceMemory,
+        "note_use",
         nothing,
         memory_is_filled_that_its_stream_still_has_from_before,
     ),
     (HostMemory, "settle", nothing, the_host_after_a_copy_from_what_it_overwrites),
-    (cuda, "_finish", nothing, the_host_after_a_copy_that_it_asked_for),
-    (cuda, "_finish", nothing, an_array_of_the_host_that_was_handed_out_is_written),
-    (cuda, "_wait_for_guests", nothing, a_copy_after_a_kernel_that_nobody_noted),
+    (device_driver, "finish_copy", nothing, the_host_after_a_copy_that_it_asked_for),
+    (device_driver, "finish_copy", nothing, an_array_of_the_host_that_was_handed_out_is_written),
+    (device_driver, "wait_for_untracked", nothing, a_copy_after_a_kernel_that_nobody_noted),
     (
-        cuda,
-        "_wait_for_work_at",
+        device_driver,
+        "wait_for_untracked",
         nothing,
         a_copy_between_devices_after_a_kernel_that_nobody_noted,
     ),

@@ -244,3 +244,15 @@ def test_a_block_gives_the_current_device_back(cp: Any) -> None:
         assert cp.cuda.runtime.getDevice() == other
         token.array[...] = 1.0
     assert cp.cuda.runtime.getDevice() == before
+
+
+def test_an_access_that_is_given_back_restores_the_current_device(cp: Any) -> None:
+    buffer = CoherentBuffer(4, "f8", BufferOptions(init=0.0))
+    with cp.cuda.Device(0):
+        token = buffer.acquire("gpu:1", AccessMode.READ_WRITE)
+        token.__enter__()
+        assert cp.cuda.runtime.getDevice() == 1
+        token.give_back(KeyboardInterrupt())
+        assert cp.cuda.runtime.getDevice() == 0
+    with buffer.acquire("host") as token:
+        assert token.array.tolist() == [0.0] * 4

@@ -8,14 +8,14 @@ static inline void north_code(const int32_t i, const int32_t j, double *restrict
     const int64_t new__n1, const int64_t new__n2, const double *restrict old, const int64_t old_n1,
     const int64_t old_n2)
 {
-    new_[i - 1 + new__n1 * (j - 1)] = old[i - 1 + old_n1 * j] - old[i - 1 + old_n1 * (j - 1)];
+    new_[new__n1 * (j - 1) + i - 1] = old[old_n1 * j + i - 1] - old[old_n1 * (j - 1) + i - 1];
 }
 
 static inline void on_v_code(const int32_t i, const int32_t j, double *restrict new_,
     const int64_t new__n1, const int64_t new__n2, const double *restrict old, const int64_t old_n1,
     const int64_t old_n2)
 {
-    new_[i - 1 + new__n1 * (j - 1)] = 2.0 * old[i - 1 + old_n1 * (j - 1)];
+    new_[new__n1 * (j - 1) + i - 1] = 2.0 * old[old_n1 * (j - 1) + i - 1];
 }
 
 static void invoke_step_1_loops(const int32_t j_first, const int32_t j_first_1,

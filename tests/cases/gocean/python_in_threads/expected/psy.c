@@ -12,7 +12,7 @@ static inline double psy_min_r8(double a, double b)
 static inline void clear_code(const int32_t i, const int32_t j, double *restrict new_,
     const int64_t new__n1, const int64_t new__n2)
 {
-    new_[i - 1 + new__n1 * (j - 1)] = 0.0;
+    new_[new__n1 * (j - 1) + i - 1] = 0.0;
 }
 
 static inline void advect_code(const int32_t i, const int32_t j, double *restrict new_,
@@ -20,12 +20,12 @@ static inline void advect_code(const int32_t i, const int32_t j, double *restric
     const int64_t old_n2, const double courant, const int32_t *restrict mask, const int64_t mask_n1,
     const int64_t mask_n2, const double spacing, double *restrict ceiling)
 {
-    if (mask[i - 1 + mask_n1 * (j - 1)] > 0) {
-        new_[i - 1 + new__n1 * (j - 1)] = psy_min_r8(*ceiling, old[i - 1 + old_n1 * (j - 1)] -
-            courant / spacing * (old[i - 1 + old_n1 * (j - 1)] - old[i - 2 + old_n1 * (j - 1)]));
+    if (mask[mask_n1 * (j - 1) + i - 1] > 0) {
+        new_[new__n1 * (j - 1) + i - 1] = psy_min_r8(*ceiling, old[old_n1 * (j - 1) + i - 1] -
+            courant / spacing * (old[old_n1 * (j - 1) + i - 1] - old[old_n1 * (j - 1) + i - 2]));
     }
     else {
-        new_[i - 1 + new__n1 * (j - 1)] = 0.0;
+        new_[new__n1 * (j - 1) + i - 1] = 0.0;
     }
 }
 
