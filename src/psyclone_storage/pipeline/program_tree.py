@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from psyclone_storage.analysis.bodies.array_uses import ArrayUse
-from psyclone_storage.analysis.bodies.effects import ProcedureCall
+from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
@@ -35,7 +35,15 @@ from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import path_of
-from psyclone_storage.ir.rewrite import blocks_of, expressions_of, place_of_line, walk_lines
+from psyclone_storage.ir.rewrite import (
+    blocks_of,
+    expressions_of,
+    names_in,
+    place_of_line,
+    substituted,
+    walk_lines,
+)
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
@@ -55,10 +63,13 @@ _MANAGED = regex(
 )
 _STRUCTURE = (un.If, un.Select, un.Return, un.Exit, un.Cycle, un.Goto, un.Label)
 """Statements that are never one step: transfers are possible in branches."""
+_THREADS = regex(r"omp\s+(?:parallel|task|sections|single|master|masked|workshare)\b")
+_DIRECTIVE_IN_TEXT = regex(r"!\$(?:acc|omp|ACC|OMP)")
 _NOT_PLANNED = {
     "pointer": "it is a pointer",
     "target": "it is a target, which a pointer may change",
     "volatile": "it is volatile",
+    "optional": "it may be absent",
     "save": "it keeps its value between calls",
 }
 
@@ -135,6 +146,11 @@ class ProgramTree:
                 found |= dict.fromkeys(self.uses.called(call, code))
         return tuple(found)
 
+    def has_regions(self, call: ProcedureCall) -> bool:
+        """Return whether a procedure with the name of an unknown call has device regions."""
+        key = key_of(ex.spell(call.procedure).rpartition("%")[2])
+        return any(one.name == key and self.is_relevant(one) for one in self.uses.procedures)
+
     def is_relevant(self, name: ProcedureName) -> bool:
         """Return whether a procedure has device regions, also in procedures that it calls."""
         if name not in self._relevant:
@@ -164,6 +180,8 @@ class _ProcedureReader:
         """
         if self._code.internal is not None:
             raise _UnplannedError("it has internal procedures", self._code.place)
+        for line in host_lines(self._code.body):
+            self._check(line)
         body = self._sequence(self._code.body, None, 0)
         local, fresh = set[ProgramArray](), set[ProgramArray]()
         for datum in body.data:
@@ -251,6 +269,33 @@ class _ProcedureReader:
                 return line
         raise _UnplannedError("it jumps out of a construct that is not a loop", place)
 
+    def _check(self, line: un.Line) -> None:
+        """Check that a host statement is understood as far as device data are concerned.
+
+        Raises:
+            _UnplannedError: it moves data itself, starts threads, or calls a procedure with device
+                regions in another way than by its name in a `call` statement.
+        """
+        place = place_of_line(line)
+        if isinstance(line, un.DirectiveLine):
+            words = " ".join(key_of(line.text).split())
+            if _MANAGED.match(words):
+                raise _UnplannedError(f"'{line.text}' already moves data", place)
+            if _THREADS.match(words):
+                raise _UnplannedError(f"'{line.text}' starts threads of the host", place)
+        if isinstance(line, un.Opaque) and _DIRECTIVE_IN_TEXT.search(line.text):
+            raise _UnplannedError(f"'{_first(line)}' is not understood", place)
+        for call in call_sites((line,), self._code):
+            by_name = isinstance(line, un.Call) and call.procedure is line.procedure
+            is_plain = by_name and isinstance(call.procedure, ex.Name)
+            names = self._tree.uses.called(call, self._code)
+            if any(map(self._tree.is_relevant, names)) and not is_plain:
+                what = ex.spell(call.procedure)
+                raise _UnplannedError(f"'{what}' has device regions, but no plain call", place)
+            if not names and self._tree.has_regions(call):
+                what = ex.spell(call.procedure)
+                raise _UnplannedError(f"it is not known which '{what}' is called", place)
+
     def _matters(self, line: un.Line) -> bool:
         """Return whether a statement consists of several steps, or jumps."""
         if isinstance(line, un.Call):
@@ -258,9 +303,6 @@ class _ProcedureReader:
             return any(map(self._tree.is_relevant, names))
         if isinstance(line, _STRUCTURE):
             return True
-        if isinstance(line, un.DirectiveLine) and _MANAGED.match(key_of(line.text)):
-            reason = f"'{line.text}' already moves data"
-            raise _UnplannedError(reason, line.place)
         if isinstance(line, un.Do | un.While) and not self._leaves(line):
             return any(self._is_relevant_inside(one) for one in walk_lines(line.body))
         return any(
@@ -322,6 +364,8 @@ class _ProcedureReader:
             reason = "other statements may change its meaning"
         if "allocatable" in item.words and key in self._code.dummy_keys:
             reason = "callers may allocate it"
+        if isinstance(item.shape[-1], ex.Star):
+            reason = "its size is not known"
         if item.value is not None and datum.procedure:
             reason = _NOT_PLANNED["save"]
         if reason == _NOT_PLANNED["save"] and not datum.procedure:
@@ -329,6 +373,30 @@ class _ProcedureReader:
         if reason:
             self._tree.left_out.setdefault(datum, reason)
         return True
+
+    def _same_shape(self, line: un.Call, own: Routine, dummy: str, outer: str) -> bool:
+        """Return whether an argument certainly has the shape of the array that is passed."""
+        inner, given = own.declared(dummy), self._names.declaration((outer,))
+        if inner is None or given is None or len(inner.shape) != len(given.shape):
+            return False
+        actual = {
+            arg.key if isinstance(arg, ex.Keyword) else key: _value(arg)
+            for key, arg in zip(own.dummy_keys, line.args, strict=False)
+        }
+
+        def is_same(one: ex.Expr, other: ex.Expr) -> bool:
+            inside = substituted(_with_constants(one, own), actual)
+            return ex.spell(inside) == ex.spell(_with_constants(other, self._code))
+
+        return all(
+            _is_free(one) or (self._is_fixed(other) and is_same(one, other))
+            for one, other in zip(inner.shape, given.shape, strict=True)
+        )
+
+    def _is_fixed(self, extent: ex.Expr) -> bool:
+        """Return whether an extent has the same value throughout the procedure."""
+        found = [self._code.declared(name) for name in names_in(extent)]
+        return all(item is None or bool(item.words & {"intent(in)", "parameter"}) for item in found)
 
     def _note_allocation(self, line: un.Allocate | un.Deallocate) -> None:
         paths = filter(None, map(path_of, line.arrays))
@@ -359,7 +427,9 @@ class _ProcedureReader:
             key = arg.key if isinstance(arg, ex.Keyword) else own.dummy_keys[at]
             inner = ProgramArray(home_module(own), own.key, key)
             outer = self._tree.uses.datum(path.root, self._code)
-            yield Passed(inner, outer, isinstance(value, ex.Name) or path.is_whole)
+            whole = isinstance(value, ex.Name) or path.is_whole
+            whole = whole and self._same_shape(line, own, key, path.root)
+            yield Passed(inner, outer, whole)
         if name in self._tree.procedures:
             for datum in sorted(self._tree.procedures[name].body.data):
                 if not datum.procedure:
@@ -368,6 +438,21 @@ class _ProcedureReader:
 
 def _value(arg: ex.Expr) -> ex.Expr:
     return arg.value if isinstance(arg, ex.Keyword) else arg
+
+
+def _is_free(extent: ex.Expr) -> bool:
+    """Return whether the extent of an argument is that of what is passed (`:`)."""
+    return isinstance(extent, ex.Range) and extent.upper is None
+
+
+def _with_constants(extent: ex.Expr, code: Routine) -> ex.Expr:
+    """Return an extent with named constants replaced by their values."""
+    constants = {}
+    for name in names_in(extent):
+        value = code.symbol(name).value
+        if isinstance(value, ex.Literal):
+            constants[name] = value
+    return substituted(extent, constants)
 
 
 def _use(use: ArrayUse, *, unwritten: bool) -> CopyUse:

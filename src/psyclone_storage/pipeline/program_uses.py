@@ -26,7 +26,7 @@ from psyclone_storage.ir.symbols import Procedure
 from psyclone_storage.ir.types import Intent, Intrinsic
 from psyclone_storage.languages.fortran.parse.state import read_state
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
-from psyclone_storage.pipeline.call_resolution import CallResolver
+from psyclone_storage.pipeline.call_resolution import CallResolver, ProcedurePlace
 
 _WORST = ArrayUse(exposed=True, written=True)
 _NONE = ex.Literal("0", Intrinsic.INTEGER)
@@ -77,9 +77,20 @@ class ProgramUses:
 
     def called(self, call: ProcedureCall, code: Routine) -> tuple[ProcedureName, ...]:
         """Return the procedures of the program that a call may execute, () if it is unknown."""
-        if not isinstance(call.procedure, ex.Name):
-            return ()
-        return self._of_symbol(code.symbol(call.procedure.key), home_module(code))
+        if isinstance(call.procedure, ex.Name):
+            return self._of_symbol(code.symbol(call.procedure.key), home_module(code))
+        return self._in_program(self._calls.called(call, None, code))
+
+    @property
+    def _calls(self) -> CallResolver:
+        if self._resolver is None:
+            self._resolver = CallResolver(self.finder, read_state)
+        return self._resolver
+
+    def _in_program(self, places: Iterable[ProcedurePlace]) -> tuple[ProcedureName, ...]:
+        """Return the names of procedures, () if one is not in the program."""
+        names = tuple(dict.fromkeys(ProcedureName(one.module, one.name) for one in places))
+        return names if all(name in self.procedures for name in names) else ()
 
     def _of_symbol(self, symbol: ex.Symbol, module: str) -> tuple[ProcedureName, ...]:
         home = symbol.module_key or (module if symbol.origin is ex.Origin.HOST else "")
@@ -88,11 +99,7 @@ class ProgramUses:
             return (own,)
         if symbol.origin not in (ex.Origin.HOST, ex.Origin.IMPORTED):
             return ()
-        if self._resolver is None:
-            self._resolver = CallResolver(self.finder, read_state)
-        found = self._resolver.in_module(replace(symbol, module=home), None)
-        names = tuple(dict.fromkeys(ProcedureName(one.module, one.name) for one in found))
-        return names if all(name in self.procedures for name in names) else ()
+        return self._in_program(self._calls.in_module(replace(symbol, module=home), None))
 
     def datum(self, key: str, code: Routine) -> ProgramArray:
         """Return the variable that a name denotes in a procedure."""

@@ -204,7 +204,7 @@ def random_steps(
     return tuple(found)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_random_programs_use_no_old_copy_and_need_each_transfer(seed: int) -> None:
     rng = random.Random(seed)
     procedures = (root(*random_steps(rng, (A, B), 3)),)
@@ -231,7 +231,7 @@ def random_tree(rng: random.Random) -> tuple[ProgramProcedure, ...]:
     return tuple(found)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_random_call_trees_use_no_old_copy(seed: int) -> None:
     procedures = random_tree(random.Random(seed))
     plan = plan_program(procedures, ROOT)
@@ -239,7 +239,7 @@ def test_random_call_trees_use_no_old_copy(seed: int) -> None:
     assert check_program(procedures, plan.transfers, [ROOT], 200) is None
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_dropping_a_transfer_is_detected(seed: int) -> None:
     procedures = random_tree(random.Random(seed))
     assert_each_is_needed(procedures, plan_program(procedures, ROOT).transfers)
@@ -271,7 +271,7 @@ def weights(body: StepSequence, factor: float = 1.0) -> dict[int, float]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_no_plan_costs_less(seed: int) -> None:
     """All sets of transfers of a small program are tried."""
     rng = random.Random(seed)

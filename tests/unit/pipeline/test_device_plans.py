@@ -52,10 +52,22 @@ def root(body: str, declared: str = "", uses: str = "") -> str:
     return (
         f"subroutine root(a, b)\n  use kernel_mod, only : kernel\n{uses}  implicit none\n"
         f"  real, intent(inout) :: a(10), b(10)\n  integer :: i\n"
-        f"{declared}{body}end subroutine root\n"
+        f"{declared}{body}end subroutine\n"
     )
 
 
+FUNCTION = """\
+end subroutine root
+function first(x)
+  real, intent(in) :: x(10)
+  real :: first, y(10)
+  !$acc kernels
+  y(:) = x(:)
+  !$acc end kernels
+  first = y(1)
+end function first
+subroutine empty
+"""
 LOOP = "  do i = 1, 5\n    call kernel(a, b)\n  end do\n"
 
 
@@ -183,12 +195,21 @@ def test_openmp_regions_get_openmp_directives(tmp_path: Path) -> None:
         assert wanted in text
 
 
+def test_a_smaller_argument_is_a_part(tmp_path: Path) -> None:
+    """A transfer of the argument would not copy the rest of the array."""
+    text = root("  do i = 1, 5\n    call kernel(a, b)\n    call out(b)\n  end do\n")
+    plan = plan_of(tmp_path, text.replace("b(10)", "b(11)"))
+    assert not [one for one in moves(plan) if one[0] in "xy"]
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
         ("  call root(a, b)\n" + LOOP, "it is recursive"),
         ("  !$acc update device(a)\n" + LOOP, "'acc update device(a)' already moves data"),
         ("  if (a(1) > 0.0) goto 10\n" + LOOP + "10 continue\n", "'Goto' is not understood"),
+        ("  !$omp parallel\n" + LOOP + "  !$omp end parallel\n", "starts threads of the host"),
+        ("  if (first(a) > 0.0) b = 0.0\n" + LOOP + FUNCTION, "'first' has device regions"),
         (
             "  !$acc kernels async(1)\n  b(:) = a(:)\n  !$acc end kernels\n",
             "a region is asynchronous",
