@@ -386,7 +386,8 @@ class _ProcedureReader:
 
         def is_same(one: ex.Expr, other: ex.Expr) -> bool:
             inside = substituted(_with_constants(one, own), actual)
-            return ex.spell(inside) == ex.spell(_with_constants(other, self._code))
+            both = (_with_constants(extent, self._code) for extent in (inside, other))
+            return len({*map(ex.spell, both)}) == 1
 
         return all(
             _is_free(one) or (self._is_fixed(other) and is_same(one, other))
