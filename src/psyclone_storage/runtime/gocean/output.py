@@ -147,9 +147,10 @@ class ZarrOutput:
         if not np.isfinite(time):
             raise ValueError(f"A time is a finite number, not {time!r}.")
         if time <= self._last:
+            now = float(time)
             raise ValueError(
-                f"The time {float(time)!r} is not later than {self._last!r}, that of the last record of "
-                f"'{self._path}': create ZarrOutput(..., restart={float(time)!r}) to replace the records "
+                f"The time {now!r} is not later than {self._last!r}, that of the last record of "
+                f"'{self._path}': create ZarrOutput(..., restart={now!r}) to replace the records "
                 f"from that time on, or write to another store."
             )
         import zarr  # noqa: PLC0415
