@@ -67,7 +67,8 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
         steps=options.steps, line_limit=LineLimit(options.line_length),
     )  # fmt: skip
     # The modules that a file uses are read with those that they use.
-    inputs = replace(find_inputs(settings, asked, by_content=True), deep=True)
+    inputs = find_inputs(settings, asked, by_content=True)
+    inputs = replace(inputs, deep=True, single=len(options.files) == 1)
     remarks += inputs.warnings
     results = None
     if not options.file_options.device_data:
