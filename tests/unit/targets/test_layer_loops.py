@@ -259,8 +259,8 @@ def test_the_explanation_names_the_reasons(capsys: pytest.CaptureFixture[str]) -
     assert lines == [
         "  columns@loop1: 'recurrence' computes strips of 16 columns",
         "  columns@loop2: 'ahead' divides ahead of the other statements, for blocks of 32 layers",
-        "  columns@loop2: 'ahead' computes one column at a time: no layer waits for a division of "
-        "another layer",
+        "  columns@loop2: 'ahead' computes one column at a time: "
+        + "no layer waits for a division of another layer",
         "  columns@loop3: 'alone' computes one column at a time: it contains 'return'",
     ]
 
