@@ -255,12 +255,12 @@ def test_the_explanation_names_the_reasons(capsys: pytest.CaptureFixture[str]) -
         invoke(recurrence(new, old, 1), ahead(new, old, 1), alone(new, old, 1), name="told")
     finally:
         configure()
+    alike = "no layer waits for a division of another layer"
     lines = capsys.readouterr().err.split("invoke_told, loops over layers\n")[1].splitlines()[:4]
     assert lines == [
         "  columns@loop1: 'recurrence' computes strips of 16 columns",
         "  columns@loop2: 'ahead' divides ahead of the other statements, for blocks of 32 layers",
-        "  columns@loop2: 'ahead' computes one column at a time: "
-        + "no layer waits for a division of another layer",
+        f"  columns@loop2: 'ahead' computes one column at a time: {alike}",
         "  columns@loop3: 'alone' computes one column at a time: it contains 'return'",
     ]
 
