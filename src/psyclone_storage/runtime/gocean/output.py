@@ -127,13 +127,17 @@ class ZarrOutput:
             for name, (dims, values) in _coordinates(self._grid, points).items():
                 if len(dims) > 1:
                     self._chunks.write(group[name], values, None)
+        self._written, self._last = self._continued(group, restart)
+
+    def _continued(self, group: Any, restart: float | None) -> tuple[int, float]:
+        """Return the number of records that remain, and the time of the last one."""
         times = group["time"][:]
         kept = times[np.isfinite(times) & (times < (np.inf if restart is None else restart))]
-        self._written, self._last = len(kept), float(max(kept, default=-np.inf))
         self._grid.ranks.wait_for_all()
         if self._grid.ranks.rank == 0 and restart is not None:
-            self._resize(group, self._written)
+            self._resize(group, len(kept))
         self._grid.ranks.wait_for_all()
+        return len(kept), float(max(kept, default=-np.inf))
 
     def write(self, time: float) -> None:
         """Write the present values of the fields as those at `time`.
