@@ -1,8 +1,8 @@
 """Values cached between invokes: the bits of a program without a cache, whatever it changes.
 
-The program changes a grid property between invokes, to zeros of both signs among others, uses
-several grids of different sizes, creates a grid again at the same address, and calls the layer from
-several threads.
+The program changes a grid property between invokes, to zeros of both signs and to the bits of keys
+that are not set among others, uses several grids of different sizes, creates a grid again at the
+same address, and calls the layer from several threads.
 """
 
 from __future__ import annotations
@@ -149,6 +149,8 @@ contains
     integer, intent(in) :: step
 
     select case (step)
+    case (1)
+      grid%area_t(::2, ::3) = transfer(huge(bits), 1.0_go_wp)
     case (2)
       grid%area_t = 0.0_go_wp
     case (4)

@@ -1,8 +1,9 @@
 """Loops over a grid that run strip by strip: the bits of the program without strips.
 
 Later loops read rows to the south and north, write rows that earlier loops read, and modify rows in
-place from both neighbours. Sizes include 1, 2, and the strip height and its neighbours. Two fields
-are elements of an array whose indices are equal for some steps.
+place from both neighbours. Sizes include 1, 2, the strip height and its neighbours, and a grid of
+which some rows fit in the cache. Two fields are elements of an array whose indices are equal for
+some steps.
 """
 
 from __future__ import annotations
@@ -80,8 +81,8 @@ PROGRAM = """program strips
       integer, intent(in) :: m, n
     end subroutine sea
   end interface
-  integer, parameter :: sizes(2, 8) = reshape([5, 1, 1, 2, 6, 3, 4, 4, 7, 5, 3, 6, 5, 17, 70, 23], &
-      [2, 8])
+  integer, parameter :: sizes(2, 8) = reshape([5, 1, 1, 2, 6, 3, 4, 4, 7, 5, 3, 6, 5, 17, &
+      2600, 23], [2, 8])
   integer(int64) :: bits
   integer :: first, number
   character(8) :: word
@@ -224,25 +225,39 @@ def plain(strips: Strips) -> list[str]:
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 5])
 def test_serial_strips(strips: Strips, plain: list[str], rows: int) -> None:
-    program = strips("-nodm", "--apply", f"strip-mine-chain{{rows={rows} cache=0}}")
+    program = strips("-nodm", "--apply", f"strip-mine-chain{{rows={rows}}}")
     assert "do j_strip" in (program.parent / "psy.f90").read_text(encoding="utf-8")
     assert bits_of(program) == plain
 
 
 def test_threads_share_the_rows_of_a_strip(strips: Strips, plain: list[str]) -> None:
     steps = "inline-point-call; fuse; tile-columns{size=2}; openmp-do; openmp-parallel; outline"
-    program = strips("-nodm", "--apply", f"{steps}; strip-mine-chain{{rows=4 cache=0}}")
+    program = strips("-nodm", "--apply", f"{steps}; strip-mine-chain{{rows=4}}")
     assert "do j_strip" in (program.parent / "psy.f90").read_text(encoding="utf-8")
     assert bits_of(program, threads=3) == plain
 
 
-def test_columns_outside_and_data_in_the_cache(strips: Strips, plain: list[str]) -> None:
-    steps = "swap-loops; strip-mine-chain{rows=2 cache=1}"
+def test_columns_outside(strips: Strips, plain: list[str]) -> None:
+    steps = "swap-loops; strip-mine-chain{rows=2}"
     assert bits_of(strips("-nodm", "--apply", steps)) == plain
 
 
+def test_strips_that_fit_in_the_cache(strips: Strips, plain: list[str]) -> None:
+    """A mebibyte contains some rows of the largest grid, and all rows of the others."""
+    assert bits_of(strips("-nodm", "--apply", "strip-mine-chain")) == plain
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_auto_has_strips_on_one_thread(strips: Strips, plain: list[str], threads: int) -> None:
+    program = strips("-nodm", "--apply", "auto")
+    text = (program.parent / "psy.f90").read_text(encoding="utf-8")
+    assert "do j_strip" in text
+    assert "max(1, last_row - first_row + 1), one_thread)" in text.replace("&\n", "")
+    assert bits_of(program, threads=threads) == plain
+
+
 def test_exchanges_divide_a_chain(strips: Strips) -> None:
-    without, divided = strips("-dm"), strips("-dm", "--apply", "strip-mine-chain{rows=3 cache=0}")
+    without, divided = strips("-dm"), strips("-dm", "--apply", "strip-mine-chain{rows=3}")
     assert "do j_strip" in (divided.parent / "psy.f90").read_text(encoding="utf-8")
     for ranks in (1, 2, 4):
         assert bits_of(divided, ranks) == bits_of(without, ranks)

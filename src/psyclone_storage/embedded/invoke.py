@@ -72,17 +72,19 @@ class RunningProgram:
         runners, session = self.runners, self.session
         find = make_call_finder(session)
         run: Callable[..., None] = partial(run_invoke, session)
+        recovers: Callable[..., None] = partial(recover, session)
         if os.environ.get(CHECK_RANKS, "0") not in ("", "0"):
             find = with_comparison(find)
         elif self.defers and api == GRIDS:
             from psyclone_storage.jit.deferred import DeferredInvokes  # noqa: PLC0415
 
             self._deferred = self._deferred or [DeferredInvokes(session, find)]
-            find, run = self._deferred[0].find_nothing, self._deferred[0].run
+            queue = self._deferred[0]
+            find, run, recovers = queue.find, queue.run, queue.raise_error
         runners[api] = _Runner(
             find,
             run,
-            partial(recover, session),
+            recovers,
             session.options(api=api, **self.options),
         )
         return runners[api]

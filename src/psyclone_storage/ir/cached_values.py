@@ -9,11 +9,10 @@ from psyclone_storage.ir.expr import Expr
 
 
 class CachePart(Enum):
-    """An array of a cache: the values, the elements from which they follow, and which are set."""
+    """An array of a cache: the values, and the bits of the elements from which they follow."""
 
     VALUES = "values"
     KEYS = "keys"
-    KNOWN = "known"
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,8 +87,8 @@ class Peel:
 class RowStrips:
     """The place of a loop over rows in a chain of loops that run strip by strip.
 
-    Adjacent loops with equal `chain` run together, in strips of `rows` rows, unless their data fit
-    in `cache` mebibytes (0: never). The loop runs `shift` rows after the strip.
+    Adjacent loops with equal `chain` run together, in strips of `rows` rows. If `rows` is 0, the
+    data of a strip fit in `cache` mebibytes. The loop runs `shift` rows after the strip.
     """
 
     chain: str
@@ -100,7 +100,8 @@ class RowStrips:
 def describe_strips(strips: RowStrips) -> str:
     """Return a description: `in strips of 16 rows of the chain loop1, 2 rows later`."""
     delay = f", {strips.shift} rows later" if strips.shift else ""
-    return f"in strips of {strips.rows} rows of the chain {strips.chain}{delay}"
+    size = f"{strips.rows} rows" if strips.rows else f"{strips.cache} MiB"
+    return f"in strips of {size} of the chain {strips.chain}{delay}"
 
 
 def describe_peel(peel: Peel) -> str:

@@ -32,6 +32,9 @@ if TYPE_CHECKING or not COMPILED:
 else:
     from psyclone_storage.jit._compiled import CachedCall, find_call
 
+__all__ = ("COMPILED", "CacheEntry", "CachedCall", "cache_call", "cache_in", "find_call",
+           "forget_calls", "make_call_finder")  # fmt: skip
+
 _MOST = 4
 """The number of calls that are cached for each call site."""
 
@@ -71,6 +74,17 @@ def cache_call(
 
     The compiled invoke keeps the code of the site alive, so that its `id()` remains unique.
     """
+    cache_in(session.calls, (id(frame.f_code), frame.f_lasti), about, compiled, snapshot)
+
+
+def cache_in(
+    table: dict[tuple[int, Hashable], tuple[Any, ...]],
+    site: tuple[int, Hashable],
+    about: tuple[tuple[LiveCall, ...], str, JitOptions],
+    compiled: CompiledInvoke,
+    snapshot: ClosureSnapshot,
+) -> None:
+    """Cache a call at a site in a table, unless a value cannot be compared."""
     calls, label, options = about
     values = [*chain.from_iterable(call.args for call in calls)]
     identities = tuple([_identity_of(value) for value in values])
@@ -79,11 +93,10 @@ def cache_call(
     lookups = tuple(snapshot.getters), tuple(snapshot.owners), tuple(snapshot.values)
     made = CachedCall(options, label, calls, identities, compiled.order, compiled.constants,
                       compiled.equal, compiled.fits, lookups)  # fmt: skip
-    site = id(frame.f_code), frame.f_lasti
     entry = CacheEntry(made, compiled, [])
     objects = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in identities)
-    entry.watched.extend(_watch(session.calls, site, made, objects))
-    session.calls[site] = (entry, *session.calls.get(site, ())[: _MOST - 1])
+    entry.watched.extend(_watch(table, site, made, objects))
+    table[site] = (entry, *table.get(site, ())[: _MOST - 1])
 
 
 _NOT_CACHED = object()

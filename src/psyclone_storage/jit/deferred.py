@@ -14,20 +14,28 @@ import atexit
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import accumulate, chain
 from numbers import Number
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.results import QUEUES
 from psyclone_storage.base.uncaught import UserError, user_location
-from psyclone_storage.jit.call_cache import CacheEntry
+from psyclone_storage.jit.call_cache import CacheEntry, cache_in, find_call
 from psyclone_storage.jit.disk_cache import MODULES
 from psyclone_storage.jit.invokes import recover, run_invoke
 from psyclone_storage.jit.session import JitSession
-from psyclone_storage.jit.types import ArgumentKind, JitOptions, LiveCall, LiveKernel, argument_kind
+from psyclone_storage.jit.types import (
+    ArgumentKind,
+    CompiledInvoke,
+    JitOptions,
+    LiveCall,
+    LiveKernel,
+    argument_kind,
+)
 from psyclone_storage.languages.python.parse.closure import (
     ClosureSnapshot,
     InvokeSite,
@@ -38,6 +46,8 @@ from psyclone_storage.languages.python.parse.closure import (
 
 _MOST = 32
 """The number of invokes that are merged at most."""
+_MOST_BATCHES = 256
+"""The number of sequences of invokes that are remembered."""
 _LONGEST = 40
 """The length of the name of a merged invoke."""
 
@@ -49,6 +59,7 @@ class DeferredInvokeError(UserError, RuntimeError):
 class _Numbers(NamedTuple):
     """Numbers that a kernel reads: the lookups of its text, and variables of modules."""
 
+    kernel: LiveKernel
     snapshot: ClosureSnapshot
     variables: tuple[tuple[Mapping[str, Any], str], ...]
 
@@ -57,38 +68,84 @@ class _Numbers(NamedTuple):
         return [owner.get(name) for owner, name in self.variables]
 
 
-class _Pending(NamedTuple):
-    """An invoke that has not run: its calls, its name, its call site, and numbers of kernels."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Invoke:
+    """An invoke that can be deferred, without the values of its arguments.
 
-    calls: tuple[LiveCall, ...]
+    - `calls`: for each call its type, its kernel, and the positions of its first argument and of
+      that after its last one.
+    - `numbers`: those of its kernels. `varying`: the ones that read variables of modules.
+    - `waiting`: the positions of the arguments that refer to the queue while the invoke is pending.
+    - `on_grid`: the position of the first field.
+    """
+
+    calls: tuple[tuple[type, LiveKernel, int, int], ...]
     label: str
     site: tuple[CodeType, int]
+    place: tuple[int, int]
     options: JitOptions
-    numbers: tuple[tuple[LiveKernel, _Numbers, list[Any]], ...]
+    numbers: tuple[_Numbers, ...]
+    varying: tuple[_Numbers, ...]
+    waiting: tuple[int, ...]
+    on_grid: int
+
+
+_made: Callable[..., Any] = tuple.__new__
+"""Makes a named tuple without Python code."""
+
+
+class _Pending(NamedTuple):
+    """An invoke that has not run: its arguments, and the variables that its kernels read."""
+
+    invoke: _Invoke
+    values: tuple[Any, ...]
+    numbers: tuple[list[Any], ...]
+
+
+class _Batch(NamedTuple):
+    """Invokes that are merged, without the values of their arguments.
+
+    - `waiting`: positions of the data that refer to the queue.
+    - `fields`: positions of the fields whose versions show whether an invoke has run: all, or after
+      a first execution only the first one that it changed. All data are acquired together.
+    - `numbers`: the numbers that kernels read, with the position of the invoke that is named if
+      they have changed. `varies`: some read variables of modules.
+    - `key`: the key of cached calls. `entry`: the call with these arguments.
+    """
+
+    sites: MergedSites
+    key: tuple[int, Hashable]
+    label: str
+    fields: tuple[int, ...]
+    waiting: tuple[int, ...]
+    numbers: tuple[tuple[int, _Numbers], ...]
+    varies: bool
+    entry: CacheEntry | None = None
 
 
 class DeferredInvokes:
     """The queue of pending invokes of a program; all threads share it.
 
+    An invoke with the arguments of an earlier one is found as a compiled invoke is, by the cache of
+    its call site. Its routine adds it to the queue.
+
     - `find`: returns the cached routine of an invoke that is not deferred.
     """
 
     def __init__(self, session: JitSession, find: Callable[..., Any]) -> None:
-        self._session, self._find = session, find
+        self._session, self._find_compiled = session, find
+        self._known: dict[tuple[int, Hashable], tuple[Any, ...]] = {}
+        self.find: Callable[..., Any] = partial(find_call, self._known)
         self._pending: list[_Pending] = []
         self._places: set[tuple[int, int]] = set()
         self._lock = threading.RLock()
         self._grid: Any = None
-        self._running = False
-        self._sites: dict[tuple[tuple[int, int], ...], MergedSites] = {}
+        self._running = 0
+        self._batches: dict[tuple[_Invoke, ...], _Batch] = {}
         self._numbers: dict[LiveKernel, _Numbers] = {}
-        self._current: set[LiveKernel] = set()
         self._at_exit = partial(self.complete, "the program ends")
         QUEUES.append(self)
         os.register_at_fork(before=partial(self.complete, "the process forks"))
-
-    def find_nothing(self, *_: object) -> None:
-        """Return None, because no deferred invoke runs when it is called."""
 
     def run(
         self, calls: tuple[LiveCall, ...], label: str, frame: FrameType, options: JitOptions
@@ -97,29 +154,66 @@ class DeferredInvokes:
         with self._lock:
             grid = _grid_of(calls)
             numbers = None if grid is None else self._numbers_of(calls)
-            if grid is None or numbers is None:
+            if numbers is None:
                 self.complete(_why("the invoke at {} cannot be deferred", frame, options))
-                self._run_now(calls, label, frame, options)
+                found = self._find_compiled(frame, options, label, calls)
+                self._execute(found, (calls, label, frame, options))
                 return
-            place = id(frame.f_code), frame.f_lasti
-            if place in self._places:
-                self.complete(_why("the invoke at {} was pending already", frame, options))
-            elif len(self._pending) >= _MOST:
-                self.complete(f"at most {_MOST} invokes are merged")
-            elif self._pending and grid is not self._grid:
-                self.complete(_why("the invoke at {} is on another grid", frame, options))
-            if not self._pending:
-                # The functions that other modules run at the end of the program run later.
-                atexit.unregister(self._at_exit)
-                atexit.register(self._at_exit)
-            self._grid = grid
-            self._places.add(place)
-            site = frame.f_code, frame.f_lasti
-            self._pending.append(_Pending(calls, label, site, options, numbers))
-            self._current.update([kernel for kernel, _, _ in numbers])
-            for value in chain.from_iterable([call.args for call in calls]):
-                if hasattr(value, "waiting"):
-                    value.waiting = self
+            invoke = _invoke_of(calls, label, frame, options, numbers)
+            add, values = self._adder(invoke), [*chain.from_iterable([one.args for one in calls])]
+            add(*values)
+            snapshot = ClosureSnapshot()
+            for one in numbers:
+                snapshot.extend(one.snapshot)
+            known = CompiledInvoke(add, tuple(range(len(values))), None, frame.f_code)
+            cache_in(self._known, invoke.place, (calls, label, options), known, snapshot)
+
+    @staticmethod
+    def raise_error(error: Exception, _: object) -> None:
+        """Raise an error of earlier invokes, which ran before an invoke was added.
+
+        Raises:
+            Exception: the error.
+        """
+        raise error
+
+    def _adder(self, invoke: _Invoke) -> Callable[..., None]:
+        """Return the function that adds an invoke with its arguments to the queue.
+
+        If the invoke must not be merged with those that are pending, these run first.
+        """
+        place, on_grid, waiting = invoke.place, invoke.on_grid, invoke.waiting
+        varying, lock = invoke.varying, self._lock
+
+        def add(*values: Any) -> None:
+            with lock:
+                pending, grid = self._pending, values[on_grid].grid
+                if place in self._places or (
+                    pending and (len(pending) >= _MOST or grid is not self._grid)
+                ):
+                    self.complete(self._why_apart(invoke))
+                    pending = self._pending
+                if not pending:
+                    # The functions that other modules run at the end of the program run later.
+                    atexit.unregister(self._at_exit)
+                    atexit.register(self._at_exit)
+                    self._grid = grid
+                self._places.add(place)
+                numbers = tuple([one.values() for one in varying]) if varying else ()
+                pending.append(_made(_Pending, (invoke, values, numbers)))
+                for at in waiting:
+                    values[at].waiting = self
+
+        return add
+
+    def _why_apart(self, invoke: _Invoke) -> str:
+        """Return why an invoke is not merged with those that are pending."""
+        text = "the invoke at {} is on another grid"
+        if invoke.place in self._places:
+            text = "the invoke at {} was pending already"
+        elif len(self._pending) >= _MOST:
+            return f"at most {_MOST} invokes are merged"
+        return _why(text, MergedSites((invoke.site,)), invoke.options)
 
     def complete(self, why: str = "") -> None:
         """Execute all pending invokes. Collective on several ranks.
@@ -129,15 +223,15 @@ class DeferredInvokes:
         Raises:
             DeferredInvokeError: a number that a kernel uses has changed since the invoke.
         """
+        if not self._pending or self._running == threading.get_ident():
+            return
         with self._lock:
-            if self._running:
-                return
-            self._running = True
+            self._running = threading.get_ident()
             try:
                 while self._pending:
-                    self._run_batch(self._agreed(), why)
+                    self._run_next(self._agreed(), why)
             finally:
-                self._running = False
+                self._running = 0
 
     # -- running ---------------------------------------------------------------------------------
 
@@ -146,76 +240,112 @@ class DeferredInvokes:
         count: int = self._grid.ranks.agreed(len(self._pending))
         return count
 
-    def _run_batch(self, count: int, why: str) -> None:
-        batch = self._pending[:count]
+    def _run_next(self, count: int, why: str) -> None:
+        """Run the first pending invokes as one."""
+        pending = self._pending[:count]
         if count < len(self._pending):
             why = "another rank had no more pending invokes"
-        elif not why and batch[0].options.explain:
+        elif not why and pending[0].invoke.options.explain:
             why = f"the program needs a value at {user_location()}"
-        self._check_numbers(batch)
-        fields = _fields_in(batch)
+        batch = self._batch(pending, why)
+        _check_numbers(batch, pending)
+        values = [*chain.from_iterable([one.values for one in pending])]
+        fields = [values[at] for at in batch.fields]
         versions = [field.version for field in fields]
         try:
-            self._run_merged(batch, why)
+            self._run_merged(batch, pending, values)
         except Exception as error:  # pylint: disable=broad-exception-caught
             if [field.version for field in fields] != versions or count == 1:
                 self._drop(len(self._pending))
-                error.add_note(f"It occurred in the deferred invokes {_listed(batch)}.")
+                error.add_note(f"It occurred in the deferred invokes {_listed(pending)}.")
                 raise
             # Nothing has run: the invoke that fails is found, and those before it run.
-            for one in batch:
+            for one in pending:
                 self._run_one(one)
         except BaseException:
             if [field.version for field in fields] != versions:
                 self._drop(len(self._pending))
             raise
         else:
-            self._drop(count)
+            if batch.entry is None:
+                now = [field.version for field in fields]
+                changed = zip(batch.fields, versions, now, strict=True)
+                self._remember(
+                    batch, pending, tuple([at for at, one, new in changed if one != new])
+                )
+            if count < len(self._pending):
+                self._drop(count)
+                return
+            self._pending, self._places = [], set()
+            for at in batch.waiting:
+                values[at].waiting = None
+
+    def _remember(
+        self, batch: _Batch, pending: Sequence[_Pending], changed: tuple[int, ...]
+    ) -> None:
+        """Remember the cached call of merged invokes, and the fields that they have changed."""
+        found = self._cached(_calls_of(pending), batch, pending[0].invoke.options)
+        if found is not None and changed:
+            key = tuple([one.invoke for one in pending])
+            self._batches[key] = batch._replace(entry=found[0], fields=changed[:1])
 
     def _run_one(self, one: _Pending) -> None:
         try:
-            self._run_merged([one], "an invoke after it has an error")
+            batch = self._batch([one], "an invoke after it has an error")
+            self._run_merged(batch, [one], [*one.values])
         except Exception as error:
             self._drop(len(self._pending))
             error.add_note(f"It occurred in the deferred invoke {_listed([one])}.")
             raise
         self._drop(1)
 
-    def _run_merged(self, batch: Sequence[_Pending], why: str) -> None:
-        calls = tuple(chain.from_iterable([one.calls for one in batch]))
-        key = tuple([(id(one.site[0]), one.site[1]) for one in batch])
-        sites = self._sites.get(key)
-        if sites is None:
-            about = _explained(batch, why) if batch[0].options.explain else ""
-            sites = self._sites[key] = MergedSites(tuple([one.site for one in batch]), about)
-        label = "_".join([one.label for one in batch if one.label])[:_LONGEST]
-        options = batch[0].options
-        found = self._cached(calls, label, sites, options)
-        self._execute(found, (calls, label, sites, options))
+    def _batch(self, pending: Sequence[_Pending], why: str) -> _Batch:
+        """Return the description of invokes that are merged."""
+        key = tuple([one.invoke for one in pending])
+        batch = self._batches.get(key)
+        if batch is None:
+            if len(self._batches) >= _MOST_BATCHES:
+                self._batches.clear()
+            about = _explained(pending, why) if key[0].options.explain else ""
+            batch = self._batches[key] = _batch_of(pending, about)
+        return batch
+
+    def _run_merged(
+        self, batch: _Batch, pending: Sequence[_Pending], values: Sequence[Any]
+    ) -> None:
+        """Run invokes as one; their arguments were compared when they were added."""
+        entry, options = batch.entry, pending[0].invoke.options
+        if (
+            entry is None
+            or entry not in self._session.calls.get(batch.key, ())
+            or not entry.compiled.fits(values)
+        ):
+            calls = _calls_of(pending)
+            found = self._cached(calls, batch, options)
+            self._execute(found, (calls, batch.label, batch.sites, options))
+            return
+        try:
+            entry.compiled.routine(*[values[at] for at in entry.compiled.order])
+        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            about = _calls_of(pending), batch.label, batch.sites, options
+            recover(self._session, error, about)
 
     def _drop(self, count: int) -> None:
         """Remove the first invokes; data that later ones do not use are no longer waited for."""
         done, self._pending = self._pending[:count], self._pending[count:]
-        self._places = {(id(one.site[0]), one.site[1]) for one in self._pending}
-        self._current = set()
-        still = {id(value) for one in self._pending for call in one.calls for value in call.args}
+        self._places = {one.invoke.place for one in self._pending}
+        still = {id(value) for one in self._pending for value in one.values}
         for one in done:
-            for value in chain.from_iterable([call.args for call in one.calls]):
-                if hasattr(value, "waiting") and id(value) not in still:
+            for value in [one.values[at] for at in one.invoke.waiting]:
+                if id(value) not in still:
                     value.waiting = None
 
-    def _run_now(
-        self, calls: tuple[LiveCall, ...], label: str, frame: FrameType, options: JitOptions
-    ) -> None:
-        found = self._find(frame, options, label, calls)
-        self._execute(found, (calls, label, frame, options))
-
     def _cached(
-        self, calls: tuple[LiveCall, ...], label: str, sites: MergedSites, options: JitOptions
+        self, calls: tuple[LiveCall, ...], batch: _Batch, options: JitOptions
     ) -> tuple[CacheEntry, tuple[Any, ...]] | None:
         """Return the cached call of merged invokes, which have no frame, with its data."""
-        for entry in self._session.calls.get((id(sites.f_code), sites.f_lasti), ()):
-            data = entry.call.match(options, label, calls)
+        for entry in self._session.calls.get(batch.key, ()):
+            data = entry.call.match(options, batch.label, calls)
             if data is not None:
                 return entry, data
         return None
@@ -237,10 +367,8 @@ class DeferredInvokes:
 
     # -- numbers of kernels ----------------------------------------------------------------------
 
-    def _numbers_of(
-        self, calls: Sequence[LiveCall]
-    ) -> tuple[tuple[LiveKernel, _Numbers, list[Any]], ...] | None:
-        """Return the numbers that kernels read, with their values; None if they are unknown."""
+    def _numbers_of(self, calls: Sequence[LiveCall]) -> tuple[_Numbers, ...] | None:
+        """Return the numbers that kernels read; None if they are unknown."""
         found = []
         for call in calls:
             function = getattr(call.kernel, "function", None)
@@ -249,8 +377,7 @@ class DeferredInvokes:
                     return None
                 continue
             known = self._numbers.get(call.kernel)
-            # A pending invoke of the same kernel finds changes when it runs.
-            if known is None or not (call.kernel in self._current or known.snapshot.is_current()):
+            if known is None or not known.snapshot.is_current():
                 resolved = self._session.functions.try_to_resolve(function, MODULES["gocean"])
                 if resolved is None:
                     return None
@@ -258,30 +385,84 @@ class DeferredInvokes:
                 variables = [
                     one for each in resolved for one in _variables(each.function, each.text.text)
                 ]
-                known = self._numbers[call.kernel] = _Numbers(snapshot, tuple(variables))
-            found.append((call.kernel, known, known.values()))
+                known = self._numbers[call.kernel] = _Numbers(
+                    call.kernel, snapshot, tuple(variables)
+                )
+            found.append(known)
         return tuple(found)
 
-    def _check_numbers(self, batch: Sequence[_Pending]) -> None:
-        current: set[int] = set()
-        for one in batch:
-            for kernel, numbers, values in one.numbers:
-                if id(numbers) in current and not values:
-                    continue
-                current.add(id(numbers))
-                now = numbers.values()
-                changed = [
-                    name
-                    for (_, name), first, last in zip(numbers.variables, values, now, strict=True)
-                    if first is not last
-                ]
-                if changed or not numbers.snapshot.is_current():
-                    what = f"'{changed[0]}'" if changed else "A value"
-                    raise DeferredInvokeError(
-                        f"{what}, which the kernel '{kernel.name}' uses, has changed since the "
-                        f"deferred invoke {_listed([one])}: pass it as a scalar argument, or call "
-                        f"complete_invokes() before the change."
-                    )
+
+def _calls_of(pending: Sequence[_Pending]) -> tuple[LiveCall, ...]:
+    return tuple([
+        _made(kind, (kernel, one.values[start:stop]))
+        for one in pending
+        for kind, kernel, start, stop in one.invoke.calls
+    ])  # fmt: skip
+
+
+def _invoke_of(
+    calls: Sequence[LiveCall],
+    label: str,
+    frame: FrameType,
+    options: JitOptions,
+    numbers: tuple[_Numbers, ...],
+) -> _Invoke:
+    values = [*chain.from_iterable([call.args for call in calls])]
+    ends = [*accumulate([len(call.args) for call in calls], initial=0)]
+    return _Invoke(
+        tuple([
+            (type(call), call.kernel, start, stop)
+            for call, start, stop in zip(calls, ends, ends[1:], strict=False)
+        ]),
+        label,
+        (frame.f_code, frame.f_lasti),
+        (id(frame.f_code), frame.f_lasti),
+        options,
+        numbers,
+        tuple([one for one in numbers if one.variables]),
+        tuple([at for at, value in enumerate(values) if hasattr(value, "waiting")]),
+        next(at for at, value in enumerate(values) if hasattr(value, "grid")),
+    )  # fmt: skip
+
+
+def _batch_of(pending: Sequence[_Pending], about: str) -> _Batch:
+    values = [*chain.from_iterable([one.values for one in pending])]
+    distinct = {id(value): at for at, value in enumerate(values) if hasattr(value, "waiting")}
+    numbers: dict[int, tuple[int, _Numbers]] = {}
+    for at, one in enumerate(pending):
+        for each in one.invoke.numbers:
+            numbers.setdefault(id(each), (at, each))
+    sites = MergedSites(tuple([one.invoke.site for one in pending]), about)
+    return _Batch(
+        sites,
+        (id(sites.f_code), sites.f_lasti),
+        "_".join([one.invoke.label for one in pending if one.invoke.label])[:_LONGEST],
+        tuple([at for at in distinct.values() if hasattr(values[at], "grid")]),
+        tuple(distinct.values()),
+        tuple(numbers.values()),
+        any(one.invoke.varying for one in pending),
+    )
+
+
+def _check_numbers(batch: _Batch, pending: Sequence[_Pending]) -> None:
+    """Check that no number that a kernel reads has changed since its invoke."""
+    for one in pending if batch.varies else ():
+        for numbers, before in zip(one.invoke.varying, one.numbers, strict=True):
+            now = numbers.values()
+            for (_, name), first, last in zip(numbers.variables, before, now, strict=True):
+                if first is not last:
+                    raise _changed(f"'{name}'", numbers, one)
+    for at, numbers in batch.numbers:
+        if not numbers.snapshot.is_current():
+            raise _changed("A value", numbers, pending[at])
+
+
+def _changed(what: str, numbers: _Numbers, one: _Pending) -> DeferredInvokeError:
+    return DeferredInvokeError(
+        f"{what}, which the kernel '{numbers.kernel.name}' uses, has changed since the deferred "
+        f"invoke {_listed([one])}: pass it as a scalar argument, or call complete_invokes() before "
+        f"the change."
+    )
 
 
 def _variables(function: Any, text: str) -> Iterator[tuple[Mapping[str, Any], str]]:
@@ -322,17 +503,12 @@ def _grid_of(calls: Sequence[LiveCall]) -> Any:
     return grid
 
 
-def _fields_in(batch: Sequence[_Pending]) -> list[Any]:
-    values = chain.from_iterable([call.args for one in batch for call in one.calls])
-    return [*{id(value): value for value in values if hasattr(value, "grid")}.values()]
-
-
 def _listed(batch: Sequence[_Pending]) -> str:
     """Return the places of invokes for a message."""
     return ", ".join(f"at {_place(one)}" for one in batch)
 
 
-def _why(text: str, frame: FrameType, options: JitOptions) -> str:
+def _why(text: str, frame: InvokeSite, options: JitOptions) -> str:
     """Return a reason with the place of a frame, which is computed only if it is printed."""
     return text.format(place_of_call(frame)) if options.explain else text
 
@@ -340,8 +516,8 @@ def _why(text: str, frame: FrameType, options: JitOptions) -> str:
 def _explained(batch: Sequence[_Pending], why: str) -> str:
     """Return the places of merged invokes, and the reason why no further ones were merged."""
     lines = [
-        f"  {_place(one)}  {f'{one.label}: ' if one.label else ''}"
-        f"{', '.join([call.kernel.name for call in one.calls])}"
+        f"  {_place(one)}  {f'{one.invoke.label}: ' if one.invoke.label else ''}"
+        f"{', '.join([each[1].name for each in one.invoke.calls])}"
         for one in batch
     ]
     head = f"{len(batch)} deferred invokes were merged; the next ones were not, because {why}:"
@@ -351,4 +527,4 @@ def _explained(batch: Sequence[_Pending], why: str) -> str:
 
 
 def _place(one: _Pending) -> str:
-    return place_of_call(MergedSites((one.site,)))
+    return place_of_call(MergedSites((one.invoke.site,)))

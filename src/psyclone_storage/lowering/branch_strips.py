@@ -44,7 +44,7 @@ from psyclone_storage.ir.schedule import KernelCall, Loop
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.used import names_in_declaration
 from psyclone_storage.lowering.arguments import actual_arguments
-from psyclone_storage.lowering.cached_values import PointCache, caches_values
+from psyclone_storage.lowering.cached_values import PointCache, caches_values, type_of_bits
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.passes.inline.block import inlined_block, kinds_in_block
 
@@ -81,7 +81,7 @@ def strips(
     together: Lines = (
         un.Assign(names.next, names.point),
         *((_NO_VECTORS, names.run(names.run_end, ahead)) if ahead else ()),
-        *(line for cache in caches for line in _refreshed(context, cache, names)),
+        *(line for cache in caches for line in _refreshed(cache, names)),
         names.run(names.run_end, (line for part in parts for line in part.without_branches())),
         un.Assign(names.first, names.next),
     )
@@ -97,8 +97,9 @@ def strips(
     own = (
         *(
             un.Declare(one.text, context.ops.integer)
-            for one in (names.first, names.next, names.last, *((names.stale,) if caches else ()))
+            for one in (names.first, names.next, names.last)
         ),
+        *((un.Declare(names.stale.text, type_of_bits(context.work)),) if caches else ()),
         *(one for part in parts for one in part.arrays(size)),
     )
     body = (
@@ -109,16 +110,14 @@ def strips(
     return un.Do(names.strip, ends[0], ends[1], (un.ScopedBlock((), own, body),), ex.whole(size))
 
 
-def _refreshed(context: LoweringContext, cache: PointCache, names: _StripNames) -> Lines:
+def _refreshed(cache: PointCache, names: _StripNames) -> Lines:
     """Return the statements that compute the cached values of a run if one is outdated."""
-    run_end = names.run_end
-    count = un.Assign(names.stale, ex.Binary(Operator.PLUS, names.stale, _ONE))
-    counted = un.If((un.Branch(cache.outdated(context.work), (count,)),))
-    renewed = (_NO_VECTORS, names.run(run_end, cache.renewed()))
+    run_end, stale = names.run_end, names.stale
+    renewed = (_NO_VECTORS, names.run(run_end, cache.renewed(stale)))
     return (
-        un.Assign(names.stale, ex.whole(0)),
-        names.run(run_end, (counted,)),
-        un.If((un.Branch(ex.Binary(Operator.GREATER, names.stale, ex.whole(0)), renewed),)),
+        un.Assign(stale, ex.whole(0)),
+        names.run(run_end, (cache.compared(stale),)),
+        un.If((un.Branch(ex.Binary(Operator.NOT_EQUAL, stale, ex.whole(0)), renewed),)),
     )
 
 

@@ -1,10 +1,11 @@
 """Caches for values that depend only on a grid property (`transform.kernel.cache_invariants`).
 
-A cache consists of three saved arrays of the shape of the property: the values, the elements from
-which they were computed, and flags for the elements that are set. A value is used only if its
-element still has the same bits, so the cache needs no knowledge about who changes the property, and
-serves any number of grids. `threadprivate` gives each thread that calls the routine its own cache;
-the threads of the routine's parallel regions share it through pointers.
+A cache consists of two saved arrays of the shape of the property: the values, and the bits of the
+elements from which they were computed, as integers. A value is used only if its element still has
+the same bits, so the cache needs no knowledge about who changes the property, and serves any number
+of grids. Keys that are not set have the bits of the largest integer, which is a NaN; values of such
+an element are always computed. `threadprivate` gives each thread that calls the routine its own
+cache; the threads of the routine's parallel regions share it through pointers.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection, Workspace, colons
 
-_FLAG = ScalarType(Intrinsic.INTEGER, "selected_int_kind(2)")
-_TYPES = {CachePart.VALUES: REAL, CachePart.KEYS: REAL, CachePart.KNOWN: _FLAG}
 _MORE_DIGITS = 3
 """The decimal digits that an integer has more than a real number of the same size."""
 _SAVED = ("allocatable", "save", "target")
@@ -31,9 +30,19 @@ _COMMENT = """Make the arrays of a cache at least as large as a grid property.
 Larger arrays contain no values."""
 
 
-def type_of_part(part: CachePart) -> ScalarType:
+def type_of_part(work: Workspace, part: CachePart) -> ScalarType:
     """Return the type of an array of a cache."""
-    return _TYPES[part]
+    return REAL if part is CachePart.VALUES else type_of_bits(work)
+
+
+def type_of_bits(work: Workspace) -> ScalarType:
+    """Return the integer type of the size of a real number.
+
+    Bits are compared as integers: under options such as `-ffast-math`, a compiler assumes that no
+    real number is NaN and ignores the signs of zeros.
+    """
+    digits = f"precision(1.0_{work.kind(REAL.kind or '')}) + {_MORE_DIGITS}"
+    return ScalarType(Intrinsic.INTEGER, f"selected_int_kind({digits})")
 
 
 def caches_values(context: LoweringContext) -> bool:
@@ -64,7 +73,8 @@ def _declared(
     attributes: tuple[str, ...],
     prefix: str = "",
 ) -> ex.Name:
-    wished = un.Declare(f"{prefix}{cache.name}_{part.value}", _TYPES[part], attributes, colons(2))
+    type_ = type_of_part(work, part)
+    wished = un.Declare(f"{prefix}{cache.name}_{part.value}", type_, attributes, colons(2))
     key = ("cache", cache.call, cache.name, part, prefix)
     return work.variable(SetupSection.CACHES, key, wished)
 
@@ -76,31 +86,33 @@ def _reserving(work: Workspace, name: str) -> un.GeneratedRoutine:
     dummies = (
         un.Declare(array.text, REAL, ("intent(in)",), colons(2)),
         *(
-            un.Declare(part.value, _TYPES[part], ("allocatable", "intent(inout)"), colons(2))
+            un.Declare(
+                part.value, type_of_part(work, part), ("allocatable", "intent(inout)"), colons(2)
+            )
             for part in CachePart
         ),
     )
-    known = ex.Name(CachePart.KNOWN.value)
+    keys = ex.Name(CachePart.KEYS.value)
     extents = tuple(zip((columns, rows), (1, 2), strict=True))
 
     def size(of: ex.Expr, dimension: int) -> ex.Expr:
         return ex.intrinsic("size", of, ex.whole(dimension))
 
     more_columns, more_rows = (
-        ex.Binary(Operator.GREATER, one, size(known, at)) for one, at in extents
+        ex.Binary(Operator.GREATER, one, size(keys, at)) for one, at in extents
     )
     grown: tuple[un.Line, ...] = (
-        *(un.Assign(one, ex.intrinsic("max", one, size(known, at))) for one, at in extents),
+        *(un.Assign(one, ex.intrinsic("max", one, size(keys, at))) for one, at in extents),
         _if(ex.Binary(Operator.OR, more_columns, more_rows), un.Deallocate(tuple(parts))),
     )
     made: tuple[un.Line, ...] = (
         un.Allocate(tuple(ex.Element(part, (columns, rows)) for part in parts)),
-        un.Assign(ex.Section(known, colons(2)), ex.whole(0)),
+        un.Assign(ex.Section(keys, colons(2)), ex.intrinsic("huge", keys)),
     )
     body: tuple[un.Line, ...] = (
         *(un.Assign(one, size(array, at)) for one, at in extents),
-        _if(ex.intrinsic("allocated", known), *grown),
-        _if(ex.Unary(Operator.NOT, ex.intrinsic("allocated", known)), *made),
+        _if(ex.intrinsic("allocated", keys), *grown),
+        _if(ex.Unary(Operator.NOT, ex.intrinsic("allocated", keys)), *made),
     )
     counters = tuple(un.Declare(one.text, INTEGER) for one in (columns, rows))
     return un.GeneratedRoutine(name, tuple(map(work.dummy, dummies)), counters, body, _COMMENT)
@@ -124,24 +136,19 @@ class PointCache:
     parts: Mapping[CachePart, ex.Expr]
     computed: tuple[un.Line, ...]
 
-    def outdated(self, work: Workspace) -> ex.Expr:
-        """Return the condition that the cached value is not that of the element.
+    def compared(self, stale: ex.Name) -> un.Line:
+        """Return the statement that sets bits of `stale` if the value is not that of the element.
 
-        Bits are compared as integers of the same size: under options such as `-ffast-math`, a
-        compiler assumes that no real number is NaN and ignores the signs of zeros.
+        It has no branch, so compilers vectorise loops that contain it.
         """
-        one = ex.Literal("1.0", Intrinsic.REAL).with_kind(work.kind(REAL.kind or ""))
-        digits = ex.Binary(Operator.PLUS, ex.intrinsic("precision", one), ex.whole(_MORE_DIGITS))
-        mold = ex.intrinsic("int", ex.whole(0), ex.intrinsic("selected_int_kind", digits))
-        key, known = self.parts[CachePart.KEYS], self.parts[CachePart.KNOWN]
-        first, second = (ex.intrinsic("transfer", item, mold) for item in (key, self.element))
-        unset = ex.Binary(Operator.EQUAL, known, ex.whole(0))
-        return ex.Binary(Operator.OR, unset, ex.Binary(Operator.NOT_EQUAL, first, second))
-
-    def renewed(self) -> tuple[un.Line, ...]:
-        """Return the statements that set the cache at a point."""
-        return (
-            *self.computed,
-            un.Assign(self.parts[CachePart.KEYS], self.element),
-            un.Assign(self.parts[CachePart.KNOWN], ex.whole(1)),
+        bits, unset = ex.intrinsic("transfer", self.element, stale), ex.intrinsic("huge", stale)
+        different = ex.intrinsic("ieor", self.parts[CachePart.KEYS], bits)
+        is_set = ex.Binary(Operator.NOT_EQUAL, bits, unset)
+        return un.Assign(
+            stale, ex.intrinsic("ior", stale, ex.intrinsic("merge", different, unset, is_set))
         )
+
+    def renewed(self, stale: ex.Name) -> tuple[un.Line, ...]:
+        """Return the statements that set the cache at a point; `stale` has the type of bits."""
+        bits = ex.intrinsic("transfer", self.element, stale)
+        return (*self.computed, un.Assign(self.parts[CachePart.KEYS], bits))

@@ -153,7 +153,7 @@ class _Passed:
         return self._pass(value, wish, dummy.type, attributes, shape)
 
     def _cached(self, _: LoweringContext, asked: CachedArray) -> Expr:
-        value, type_ = self._context.value(asked), type_of_part(asked.part)
+        value, type_ = self._context.value(asked), type_of_part(self._context.work, asked.part)
         return self._pass(value, spell(value), type_, _CHANGED, colons(2))
 
     def _bound(

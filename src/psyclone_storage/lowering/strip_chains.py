@@ -18,15 +18,18 @@ from psyclone_storage.ir.expr import Binary, Expr, Name, canonical, intrinsic, w
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.runtime_ops import LoopEnd, LoopStart
 from psyclone_storage.ir.schedule import Axis, Compound, DirectiveRegion, Loop, Statement
+from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, Do, Line
 from psyclone_storage.ir.walk import kernel_calls, with_inside
 from psyclone_storage.lowering.infrastructure import LoweringContext, StripOfRows
 from psyclone_storage.lowering.routine_builder import SetupSection
+from psyclone_storage.lowering.threads import one_thread
 
 LowerInStrip = Callable[[LoweringContext, Statement], tuple[Line, ...]]
 
 _MEBIBYTE = 1024 * 1024
 _BYTES = 8
+_FEWEST_ROWS = 2
 
 
 def stripped_loop(statement: Statement) -> Loop | None:
@@ -85,17 +88,16 @@ def _rows(
     rows: Loop,
     ends: tuple[Name, Name],
 ) -> Expr:
-    """Return the rows of a strip: all of them if the data fit in the cache."""
+    """Return the rows of a strip: a given number, or as many as fit in the cache.
+
+    Several threads run all rows of a loop together, so that each thread computes the same rows in
+    all loops, and waits for the others only after each loop.
+    """
     strips = rows.strips
     assert strips is not None
-    if not strips.cache:
+    if strips.rows:
         return whole(strips.rows)
-    distance = Binary(Operator.MINUS, ends[1], ends[0])
-    all_rows = intrinsic("max", whole(1), Binary(Operator.PLUS, distance, whole(1)))
-    inside = (one for item in statements for one in with_inside(item) if isinstance(one, Loop))
-    columns = next(loop for loop in inside if loop.over.axis is Axis.EAST)
-    last, start = context.value(LoopEnd(columns)), context.value(LoopStart(columns))
-    length = Binary(Operator.MINUS, last, start)
+    length = _columns(context, statements)
     arrays = {
         (actual.datum, described.grid_property)
         for item in statements
@@ -105,9 +107,22 @@ def _rows(
         if not described.kind.is_scalar
     }
     fitting = strips.cache * _MEBIBYTE // (_BYTES * max(1, len(arrays)))
-    share = Binary(Operator.DIVIDE, whole(fitting), all_rows)
-    too_long = Binary(Operator.GREATER, length, share)
-    return intrinsic("merge", whole(strips.rows), all_rows, too_long)
+    share = Binary(Operator.DIVIDE, whole(fitting), intrinsic("max", whole(1), length))
+    fitting_rows = intrinsic("max", whole(_FEWEST_ROWS), share)
+    if not any(isinstance(item, DirectiveRegion) for item in statements):
+        return fitting_rows
+    distance = Binary(Operator.MINUS, ends[1], ends[0])
+    all_rows = intrinsic("max", whole(1), Binary(Operator.PLUS, distance, whole(1)))
+    alone = one_thread(context.work, SetupSection.BOUNDS, ScalarType(Intrinsic.LOGICAL))
+    return intrinsic("merge", fitting_rows, all_rows, alone)
+
+
+def _columns(context: LoweringContext, statements: tuple[Statement, ...]) -> Expr:
+    """Return the number of columns of the first loop over columns in a chain."""
+    inside = (one for item in statements for one in with_inside(item) if isinstance(one, Loop))
+    columns = next(loop for loop in inside if loop.over.axis is Axis.EAST)
+    last, start = context.value(LoopEnd(columns)), context.value(LoopStart(columns))
+    return Binary(Operator.PLUS, Binary(Operator.MINUS, last, start), whole(1))
 
 
 def _bound(context: LoweringContext, asked: LoopStart | LoopEnd) -> Expr:

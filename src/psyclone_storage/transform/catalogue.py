@@ -143,7 +143,7 @@ RECIPES: Mapping[str, str] = {
         "inline-point-call; fuse; colour{tiling=true for_threads=true};"
         " inline-calling-kernel; inline-summing-call{aliases=true}; overlap; tile-columns;"
         " openmp-do; openmp-parallel; openmp-simd{for_sums=true}; unswitch; cache-invariants;"
-        " outline{aliases=true}; version-one-level"
+        " outline{aliases=true}; version-one-level; strip-mine-chain"
     ),
     "openacc": (
         "colour; acc-routine; swap-loops{for_threads=true}; acc-loop{collapse=0}; acc-parallel;"

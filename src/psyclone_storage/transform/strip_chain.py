@@ -38,14 +38,18 @@ _MOST_ROWS, _MOST_CACHE = 4096, 4096
 
 @dataclass(frozen=True, slots=True)
 class StripMineChain(CheckedStep):
-    """Run the loops over a grid from `first` to `last` together, in strips of `rows` rows.
+    """Run the loops over a grid from `first` to `last` together, in strips of rows.
 
     All loops process one strip of rows before the next strip, so that a later loop finds the values
     of earlier loops in the cache. Each loop runs as many rows after the first one as its
     dependences on earlier loops require (loop skewing). Each point is computed once, in the same
-    order within its loop, and results are bit-identical. If the data of the rank fit in `cache`
-    mebibytes, a strip contains all rows. In a parallel region, threads share the rows of each loop
-    within a strip, so `rows` should be a multiple of the number of threads.
+    order within its loop, and results are bit-identical.
+
+    By default, the layer computes the number of rows of a strip when the program runs: as many as
+    fit in `cache` mebibytes, about the size of a core's second-level cache, but at least two. If
+    the program has several OpenMP threads, a strip then contains all rows, so that each thread
+    computes the same rows in each loop. With `rows`, all strips have this number of rows; threads
+    share the rows of each loop within a strip, so it should be a multiple of their number.
 
     Apply it after all other steps on the loops, also after `outline`. An exchange between two loops
     divides the chain. Infrastructures with storages, and layers in Python or C, run the loops one
@@ -57,15 +61,15 @@ class StripMineChain(CheckedStep):
     if a kernel changes saved state, unless `force` asserts that this is harmless.
 
     before: loop1 over rows { a } loop2 over rows { b(a, stencil) }
-    after:  strips of 16 rows { loop1 over rows of a strip, loop2 one row later }
+    after:  strips of rows { loop1 over the rows of a strip, loop2 one row later }
     """
 
     name: ClassVar[str] = "strip-mine-chain"
 
     first: str
     last: str
-    rows: int = 16
-    cache: int = 8
+    rows: int = 0
+    cache: int = 1
     force: bool = False
 
     @classmethod
@@ -91,12 +95,12 @@ class StripMineChain(CheckedStep):
         if problems := check_present(schedule, self.first, self.last):
             return problems
         place = place_near(schedule, self.first)
-        if not 1 <= self.rows <= _MOST_ROWS:
-            message, hint = f"A strip cannot have {self.rows} rows.", f"Give 1 to {_MOST_ROWS}."
+        if not 0 <= self.rows <= _MOST_ROWS:
+            message, hint = f"A strip cannot have {self.rows} rows.", f"Give 0 to {_MOST_ROWS}."
             return (Diagnostic("T017", message, place, hint=hint),)
-        if not 0 <= self.cache <= _MOST_CACHE:
+        if not 1 <= self.cache <= _MOST_CACHE:
             message = f"A cache cannot have {self.cache} mebibytes."
-            hint = f"Give 0 to {_MOST_CACHE}."
+            hint = f"Give 1 to {_MOST_CACHE}."
             return (Diagnostic("T017", message, place, hint=hint),)
         block = block_between(schedule, self.first, self.last)
         if len(block) < 2:

@@ -64,9 +64,9 @@ def test_a_loop_runs_as_far_behind_as_its_dependences_require(
 @pytest.mark.parametrize(
     ("step", "code"),
     [
-        (StripMineChain("loop1", "loop2", rows=0), "T017"),
+        (StripMineChain("loop1", "loop2", rows=-1), "T017"),
         (StripMineChain("loop1", "loop2", rows=5000), "T017"),
-        (StripMineChain("loop1", "loop2", cache=-1), "T017"),
+        (StripMineChain("loop1", "loop2", cache=0), "T017"),
         (StripMineChain("loop1", "loop1"), "T023"),
         (StripMineChain("loop2", "loop1"), "T023"),
         (StripMineChain("loop1", "loop9"), "T003"),

@@ -19,16 +19,15 @@ from psyclone_storage.ir.unit import (
     Assign,
     Branch,
     Call,
-    Comment,
     Declare,
     Do,
     If,
     PointerAssign,
-    ScopedBlock,
 )
 from psyclone_storage.lowering.halo_depth import of_index_kind
 from psyclone_storage.lowering.infrastructure import LoweringContext
 from psyclone_storage.lowering.routine_builder import SetupSection, colons
+from psyclone_storage.lowering.threads import one_thread
 from psyclone_storage.targets.lfric_fortran import abi
 from psyclone_storage.targets.lfric_fortran.spaces import space_object
 from psyclone_storage.targets.lfric_fortran.type_bound_names import bound, setup_number, view
@@ -66,7 +65,7 @@ def ncolours(context: LoweringContext, space: SpaceRef, *, of_tiles: bool = Fals
     value = bound(mesh, abi.Mesh.NTILE_COLOURS if of_tiles else abi.Mesh.NCOLOURS)
     if serial:
         one = of_index_kind(context, ex.whole(1))
-        value = ex.intrinsic("merge", one, value, _one_thread(context))
+        value = ex.intrinsic("merge", one, value, _alone(context))
     return setup_number(context, SetupSection.COLOURS, (wish, mesh, serial), wish, value)
 
 
@@ -94,7 +93,10 @@ def _cell_map(
         return cells
     in_order, number = _in_mesh_order(context, space, (procedure, mesh), rank)
     lines = (number, PointerAssign(cells, in_order))
-    work.add(SetupSection.COLOURS, If((Branch(_one_thread(context), lines),)))
+    work.add(
+        SetupSection.COLOURS,
+        If((Branch(_alone(context), lines),)),
+    )
     return cells
 
 
@@ -103,11 +105,11 @@ def _in_mesh_order(
 ) -> tuple[Name, Do]:
     """Return an array for cells in mesh order, and its loop; it is empty for several threads."""
     work, cell, ones = context.work, context.counter("cell"), (ex.whole(1),) * (rank - 1)
-    one_thread = _one_thread(context)
+    alone = _alone(context)
     declared = Declare("cells_in_order", INTEGER, ("allocatable", "target"), colons(rank))
     array = work.variable(SetupSection.COLOURS, ("cells in order", key), declared)
     count = mesh_number(context, space, "ncells", abi.Mesh.NCELLS_2D)
-    most = ex.intrinsic("merge", count, of_index_kind(context, ex.whole(0)), one_thread)
+    most = ex.intrinsic("merge", count, of_index_kind(context, ex.whole(0)), alone)
     work.add(SetupSection.COLOURS, Allocate((ex.Extents(array, (*ones, most)),)))
     work.releases(array)
     return array, Do(cell, ex.whole(1), count, (Assign(ex.Element(array, (*ones, cell)), cell),))
@@ -160,23 +162,13 @@ def in_one_colour(
     """Set the end of the only colour, or of its only tile, to `last` for one thread."""
     if context.work.first(("in one colour", ends, position)):
         line = Assign(ex.Element(ends, position), last)
-        line_if = If((Branch(_one_thread(context), (line,)),))
+        line_if = If((Branch(_alone(context), (line,)),))
         context.work.add(SetupSection.COLOURS, line_if)
 
 
-def _one_thread(context: LoweringContext) -> Name:
-    """Return the variable that is true if parallel regions have one thread.
-
-    Conditional compilation by OpenMP sets it, so that programs are also compiled without OpenMP.
-    """
-    work = context.work
-    name = work.variable(SetupSection.COLOURS, "one thread", Declare("one_thread", LOGICAL))
-    if work.first("one thread is set"):
-        uses = Comment("$ use omp_lib, only: omp_get_max_threads", as_written=True)
-        test = Comment(f"$ {name.text} = omp_get_max_threads() == 1", as_written=True)
-        lines = (Assign(name, ex.logical(True)), ScopedBlock((), (uses,), (test,)))
-        work.add(SetupSection.COLOURS, *lines)
-    return name
+def _alone(context: LoweringContext) -> Name:
+    """Return the variable that is true if parallel regions have one thread."""
+    return one_thread(context.work, SetupSection.COLOURS, LOGICAL)
 
 
 # ---------------------------------------------------------------------------- two meshes

@@ -35,7 +35,7 @@ class CacheInvariants(OnCall):
     property from which they were computed. Later invokes compare these elements with the property,
     and compute only the values whose element has other bits. Results are therefore bit-identical
     without any assumption about the program: it may change the property, replace the grid, or use
-    several grids. A cache needs 17 bytes for each grid point.
+    several grids. A cache needs 16 bytes for each grid point.
 
     Apply it after `unswitch` and before `outline`. Infrastructures with storages, and layers in
     Python or C, compute the values as before.
