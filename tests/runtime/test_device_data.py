@@ -246,11 +246,11 @@ def test_without_a_transfer_values_are_wrong(
     wanted = output_of("\n".join(lines), tmp_path / "run", memory, f90)
     tried = 0
     for at, line in enumerate(lines):
-        found = re.match(r"( *!\$acc update \w+)\((.*)\)$", line)
+        found = re.match(r"( *!\$acc update \w+)\((.*)\)( if_present)?$", line)
         names = found[2].replace(" ", "").split(",") if found else []
         for one in names:
             rest = ", ".join(name for name in names if name != one)
-            new = [f"{found[1]}({rest})"] if found and rest else []
+            new = [f"{found[1]}({rest}){found[3] or ''}"] if found and rest else []
             text = "\n".join((*lines[:at], *new, *lines[at + 1 :]))
             tried += 1
             without = output_of(text, tmp_path / f"without{tried}", memory, f90)

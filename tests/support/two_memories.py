@@ -58,12 +58,20 @@ contains
     copies(at)%bytes = 0
     deallocate(copies(at)%values)
   end subroutine device_delete
-  subroutine device_update(first, bytes, to)
+  function is_present(first, bytes)
+    integer(c_intptr_t), intent(in) :: first, bytes
+    logical :: is_present
+    is_present = any(copies%bytes > 0 .and. first >= copies%first .and. &
+                     first + bytes <= copies%first + copies%bytes)
+  end function is_present
+  subroutine device_update(first, bytes, to, if_present)
     integer(c_intptr_t), intent(in) :: first, bytes
     integer, intent(in) :: to
+    logical, intent(in) :: if_present
     integer(c_int8_t), pointer :: values(:)
     integer :: at
     integer(c_intptr_t) :: shift
+    if (if_present .and. .not. is_present(first, bytes)) return
     at = found(first, bytes)
     values => bytes_at(first, bytes)
     shift = first - copies(at)%first
@@ -139,7 +147,9 @@ def _calls(words: str) -> Iterator[str]:
         if found := pattern.match(words):
             for name in found["names"].replace(" ", "").split(","):
                 size = f"storage_size({name}) / 8_8 * size({name}, kind=8)"
-                yield f"call {procedure}(int(loc({name}), 8), {size}{more})"
+                may = words.endswith("if_present") or words.startswith("target update")
+                last = f"{more}, {'.true.' if may else '.false.'}" if more else ""
+                yield f"call {procedure}(int(loc({name}), 8), {size}{last})"
             return
     if _BEGIN.match(words.removeprefix("end ")):
         yield "call device_swap()"

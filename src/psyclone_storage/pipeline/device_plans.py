@@ -37,7 +37,8 @@ from psyclone_storage.ir.rewrite import with_changed_blocks
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
-from psyclone_storage.pipeline.program_tree import ProgramTree, all_groups, host_lines
+from psyclone_storage.pipeline.device_restrictions import Restriction, Restrictions
+from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem, all_groups, host_lines
 from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
 from psyclone_storage.transform.file_bench import FileBench
 
@@ -113,6 +114,9 @@ class _DataPlanner:
                 if code.extent not in inner:
                     name = ProcedureName(home_module(code), code.key)
                     self._places.setdefault(name, (bench, key))
+        units = [unit for bench in benches for unit in bench.file.every_unit()]
+        self._modules = {unit.key: unit for unit in units if unit.kind is ScopeKind.MODULE}
+        self._submodules = [unit for unit in units if unit.kind is ScopeKind.SUBMODULE]
         kinds = (one.kind for bench in benches for one in bench.facts)
         codes = {name: bench.code(key) for name, (bench, key) in self._places.items()}
         assumed = frozenset(kind for kind in kinds if kind in ASSUMPTIONS)
@@ -123,8 +127,12 @@ class _DataPlanner:
     def plan(self, root: str) -> DataPlan:
         """Plan the call tree of `root`."""
         name = self._named(root)
+        restrictions = Restrictions(self._tree, self._modules)
+        reachable = restrictions.reachable(name)
+        raise_if_any(tuple(self._problems(restrictions.problems(reachable))))
         self._tree.read(name)
-        raise_if_any(tuple(self._problems()))
+        raise_if_any(tuple(self._problems(self._tree.problems)))
+        self._tree.left_out |= restrictions.left_out(reachable)
         procedures = self._tree.procedures
         excluded = self._excluded(name)
         closed = self._called_outside()
@@ -152,8 +160,11 @@ class _DataPlanner:
         hint = f"Write one of {', '.join(map(str, found))}." if found else did_you_mean(key, known)
         raise CompileError(Diagnostic("T003", f"There is {what} '{root}' in the files.", hint=hint))
 
-    def _problems(self) -> Iterator[Diagnostic]:
-        for one in self._tree.problems:
+    def _problems(self, found: Iterable[TreeProblem | Restriction]) -> Iterator[Diagnostic]:
+        for unit in self._submodules:
+            message = f"The data of '{unit.name}' cannot be planned: it is a submodule."
+            yield Diagnostic("T098", message, unit.place)
+        for one in found:
             message = f"The data of '{one.procedure}' cannot be planned: {one.reason}."
             yield Diagnostic("T098", message, one.place)
 
@@ -189,15 +200,30 @@ class _DataPlanner:
     def _hidden(self, datum: ProgramArray) -> str:
         """Return why a procedure of the tree cannot name a variable of a module, or ""."""
         module = self._finder.module(datum.module)
+        if datum.module not in self._modules:
+            return "its module is not in the files"
         for name in self._tree.procedures:
             code = self._uses.code(name)
+            if datum.name in (name.name, name.module):
+                return f"its name has another meaning in '{name}'"
             if self._uses.datum(datum.name, code) == datum or name.module == datum.module:
                 continue
             if module is None or module.hidden(datum.name):
                 return f"it is private in '{datum.module}'"
+            if name.module in self._imported_by(datum.module):
+                return f"its module uses '{name.module}'"
             if code.symbol(datum.name).origin is not Origin.UNRESOLVED:
                 return f"its name has another meaning in '{name}'"
         return ""
+
+    def _imported_by(self, module: str) -> frozenset[str]:
+        """Return the modules that a module uses, also through others."""
+        queue = [module]
+        for one in queue:
+            known = self._finder.module(one)
+            new = () if known is None else (key_of(use.module) for use in known.uses)
+            queue += [name for name in dict.fromkeys(new) if name not in queue]
+        return frozenset(queue[1:])
 
     def _with_passed(self, reasons: Mapping[ProgramArray, str]) -> dict[ProgramArray, str]:
         """Return arrays with those that are passed as them or as which they are passed."""
@@ -233,7 +259,8 @@ class _DataPlanner:
             here = [one for one in plan.transfers if one.position.procedure == procedure.name]
             allocated = self._tree.allocated.get(procedure.name, ())
             allocating = _allocating(allocated, shared, openmp=openmp)
-            body = _with_lines(code.body, _updates(here, openmp=openmp), allocating)
+            updates = _updates(here, openmp=openmp, if_present=procedure.name != root)
+            body = _with_lines(code.body, updates, allocating)
             if own:
                 body = _with_data(body, sorted(own), openmp=openmp)
             uses = tuple(self._imports(code, {one.datum for one in here} | own))
@@ -285,14 +312,18 @@ def _same(old: tuple[un.Line, ...], new: list[un.Line]) -> tuple[un.Line, ...]:
 
 
 def _updates(
-    transfers: Iterable[ProgramTransfer], *, openmp: bool
+    transfers: Iterable[ProgramTransfer], *, openmp: bool, if_present: bool
 ) -> Mapping[tuple[int, int], list[un.Line]]:
-    """Return the updates at each position of a procedure."""
+    """Return the updates at each position of a procedure.
+
+    Outside the root, data may be absent: others than the procedures of the tree may call it. Then
+    regions copy what they need.
+    """
     moved: dict[tuple[int, int], dict[Side, list[Name]]] = defaultdict(lambda: defaultdict(list))
     for one in transfers:
         moved[one.position.key, one.position.block][one.to].append(Name(one.datum.name))
     return {
-        where: [un.UpdateLine(to, tuple(names), openmp=openmp) for to, names in sides.items()]
+        where: [un.UpdateLine(to, tuple(names), if_present, openmp) for to, names in sides.items()]
         for where, sides in moved.items()
     }
 

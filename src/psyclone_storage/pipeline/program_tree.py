@@ -34,7 +34,7 @@ from psyclone_storage.ir.device_program import (
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.paths import path_of
+from psyclone_storage.ir.paths import AccessPath, path_of
 from psyclone_storage.ir.rewrite import (
     blocks_of,
     expressions_of,
@@ -46,7 +46,7 @@ from psyclone_storage.ir.rewrite import (
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
+from psyclone_storage.pipeline.program_uses import ProgramUses, has_fixed_shape, home_module
 
 _REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS, Directive.OMP_TARGET)
 _OPENS = regex(
@@ -56,15 +56,12 @@ _OPENS = regex(
 _OF_A_LOOP = regex(r"\s*(?:loop\b|(?:teams\s+|distribute\s+|parallel\s+|simd\s+)*(?:do|loop)\b)")
 _PRIVATE = regex(r"\b(?:first|last)?private\s*\(([^()]*)\)")
 _ASYNC = regex(r"\b(?:async|nowait)\b")
+_AROUND = (un.Comment, un.Blank, un.DirectiveLine)
 _WORD = regex(r"[a-z]\w*")
-_MANAGED = regex(
-    r"(?:acc\s+(?:data|enter\s+data|exit\s+data|update|declare|host_data)"
-    r"|omp\s+target\s+(?:data|enter|exit|update))\b"
-)
 _STRUCTURE = (un.If, un.Select, un.Return, un.Exit, un.Cycle, un.Goto, un.Label)
 """Statements that are never one step: transfers are possible in branches."""
-_THREADS = regex(r"omp\s+(?:parallel|task|sections|single|master|masked|workshare)\b")
-_DIRECTIVE_IN_TEXT = regex(r"!\$(?:acc|omp|ACC|OMP)")
+_DIRECTIVE = regex(r"!\$(?:acc|omp\s+target)")
+_IF = regex(r"\bif\s*\(")
 _NOT_PLANNED = {
     "pointer": "it is a pointer",
     "target": "it is a target, which a pointer may change",
@@ -140,25 +137,19 @@ class ProgramTree:
         """Return the procedures that host statements of a procedure call."""
         code = self.uses.code(name)
         found: dict[ProcedureName, None] = {}
-        for line in host_lines(code.body):
-            if isinstance(line, un.Call):
-                call = ProcedureCall(line.procedure, line.args)
-                found |= dict.fromkeys(self.uses.called(call, code))
+        for call in call_sites(host_lines(code.body), code):
+            found |= dict.fromkeys(self.uses.called(call, code))
         return tuple(found)
-
-    def has_regions(self, call: ProcedureCall) -> bool:
-        """Return whether a procedure with the name of an unknown call has device regions."""
-        key = key_of(ex.spell(call.procedure).rpartition("%")[2])
-        return any(one.name == key and self.is_relevant(one) for one in self.uses.procedures)
 
     def is_relevant(self, name: ProcedureName) -> bool:
         """Return whether a procedure has device regions, also in procedures that it calls."""
         if name not in self._relevant:
             self._relevant[name] = False
             code = self.uses.code(name)
-            self._relevant[name] = any(is_region for is_region, _ in all_groups(code.body)) or any(
-                map(self.is_relevant, self.called_by(name))
-            )
+            inner = "" if code.internal is None else key_of(code.internal.text)
+            own = any(is_region for is_region, _ in all_groups(code.body))
+            own = own or bool(_DIRECTIVE.search(inner))
+            self._relevant[name] = own or any(map(self.is_relevant, self.called_by(name)))
         return self._relevant[name]
 
 
@@ -178,17 +169,18 @@ class _ProcedureReader:
         Raises:
             _UnplannedError: a statement that matters is not understood.
         """
-        if self._code.internal is not None:
-            raise _UnplannedError("it has internal procedures", self._code.place)
         for line in host_lines(self._code.body):
-            self._check(line)
+            if isinstance(line, un.Allocate | un.Deallocate):
+                self._note_allocation(line)
         body = self._sequence(self._code.body, None, 0)
         local, fresh = set[ProgramArray](), set[ProgramArray]()
         for datum in body.data:
             if datum.procedure:
                 item = self._code.declared(datum.name)
                 is_dummy = datum.name in self._code.dummy_keys
-                if not is_dummy:
+                if datum.name == key_of(self._code.result):
+                    fresh.add(datum)
+                elif not is_dummy:
                     local.add(datum)
                 elif item is not None and "intent(out)" in item.words:
                     fresh.add(datum)
@@ -206,21 +198,41 @@ class _ProcedureReader:
         return StepSequence(tuple(steps), owner, at)
 
     def _region(self, group: tuple[un.Line, ...]) -> WorkStep:
-        private = set[str]()
+        head = group[0]
+        self._check_region(group)
+        private = frozenset[str]()
         for line in walk_lines(group):
-            if _is_asynchronous(line):
-                raise _UnplannedError("a region is asynchronous", _place(group))
-            if isinstance(line, un.DirectiveBlock):
-                private |= {key_of(name) for name in (*line.private, *line.firstprivate)}
-            elif isinstance(line, un.DirectiveLine):
-                for found in _PRIVATE.finditer(key_of(line.text)):
-                    private |= set(_WORD.findall(found[1]))
-        uses = self._uses(group, frozenset(private), on_device=True)
+            own = _private_names(line)
+            if line is head and not _reads_first(line):
+                private = own
+            else:
+                for key in own:
+                    if self.is_planned(key):
+                        datum = self._tree.uses.datum(key, self._code)
+                        self._tree.left_out.setdefault(datum, "it is private in a part of a region")
+        uses = self._uses(group, private, on_device=True)
         return WorkStep(Side.DEVICE, uses, group[0], _place(group))
 
+    def _check_region(self, group: tuple[un.Line, ...]) -> None:
+        """Check that a region always runs on the device, and that the host waits for it.
+
+        Raises:
+            _UnplannedError: it does not, or its end is not found.
+        """
+        head, place = group[0], _place(group)
+        if any(map(_is_asynchronous, walk_lines(group))):
+            raise _UnplannedError("a region is asynchronous", place)
+        if isinstance(head, un.DirectiveBlock):
+            may_stay = head.condition is not None
+        else:
+            may_stay = isinstance(head, un.DirectiveLine) and bool(_IF.search(key_of(head.text)))
+            done = [one for one in group if not isinstance(one, un.Comment | un.Blank)]
+            if not (_is_end(done[-1]) or isinstance(done[-1], un.Do)):
+                raise _UnplannedError("the end of a region is not found", place)
+        if may_stay:
+            raise _UnplannedError("a region may run on the host", place)
+
     def _statement(self, line: un.Line) -> Iterator[ProgramStep]:
-        if isinstance(line, un.Allocate | un.Deallocate):
-            self._note_allocation(line)
         if not self._matters(line):
             uses = self._uses((line,), frozenset())
             if uses:
@@ -269,33 +281,6 @@ class _ProcedureReader:
                 return line
         raise _UnplannedError("it jumps out of a construct that is not a loop", place)
 
-    def _check(self, line: un.Line) -> None:
-        """Check that a host statement is understood as far as device data are concerned.
-
-        Raises:
-            _UnplannedError: it moves data itself, starts threads, or calls a procedure with device
-                regions in another way than by its name in a `call` statement.
-        """
-        place = place_of_line(line)
-        if isinstance(line, un.DirectiveLine):
-            words = " ".join(key_of(line.text).split())
-            if _MANAGED.match(words):
-                raise _UnplannedError(f"'{line.text}' already moves data", place)
-            if _THREADS.match(words):
-                raise _UnplannedError(f"'{line.text}' starts threads of the host", place)
-        if isinstance(line, un.Opaque) and _DIRECTIVE_IN_TEXT.search(line.text):
-            raise _UnplannedError(f"'{_first(line)}' is not understood", place)
-        for call in call_sites((line,), self._code):
-            by_name = isinstance(line, un.Call) and call.procedure is line.procedure
-            is_plain = by_name and isinstance(call.procedure, ex.Name)
-            names = self._tree.uses.called(call, self._code)
-            if any(map(self._tree.is_relevant, names)) and not is_plain:
-                what = ex.spell(call.procedure)
-                raise _UnplannedError(f"'{what}' has device regions, but no plain call", place)
-            if not names and self._tree.has_regions(call):
-                what = ex.spell(call.procedure)
-                raise _UnplannedError(f"it is not known which '{what}' is called", place)
-
     def _matters(self, line: un.Line) -> bool:
         """Return whether a statement consists of several steps, or jumps."""
         if isinstance(line, un.Call):
@@ -342,9 +327,10 @@ class _ProcedureReader:
         found: dict[ProgramArray, CopyUse] = {}
         unwritten = on_device and FactKind.UNWRITTEN_UNUSED in self._tree.uses.assumed
         for variable, use in self._tree.uses.uses_of_lines(self._code, lines).items():
-            if len(variable) == 1 and variable[0] not in private and self._is_planned(variable[0]):
+            if len(variable) == 1 and variable[0] not in private and self.is_planned(variable[0]):
                 datum = self._tree.uses.datum(variable[0], self._code)
-                found[datum] = _use(use, unwritten=unwritten)
+                fixed = use if has_fixed_shape(variable[0], self._code) else _uncovered(use)
+                found[datum] = _use(fixed, unwritten=unwritten)
         shared, unknown = self._tree.uses.shared_by_calls(self._code, walk_lines(lines))
         self._tree.unknown |= unknown
         for datum, use in shared.items():
@@ -352,7 +338,8 @@ class _ProcedureReader:
             found[datum] = found[datum].joined(own) if datum in found else own
         return found
 
-    def _is_planned(self, key: str) -> bool:
+    def is_planned(self, key: str) -> bool:
+        """Return whether a name denotes an array of an intrinsic type; note why it is left out."""
         item = self._names.declaration((key,))
         if item is None or not item.shape or "parameter" in item.words:
             return False
@@ -403,7 +390,7 @@ class _ProcedureReader:
         paths = filter(None, map(path_of, line.arrays))
         keys = (path.root for path in paths if len(path.variable) == 1)
         data = tuple(self._tree.uses.datum(key, self._code) for key in keys
-                     if self._is_planned(key))  # fmt: skip
+                     if self.is_planned(key))  # fmt: skip
         if data:
             self._tree.allocated.setdefault(self._name, []).append((line, data))
 
@@ -421,13 +408,25 @@ class _ProcedureReader:
 
     def _passed(self, line: un.Call, name: ProcedureName) -> Iterator[Passed]:
         own = self._tree.uses.code(name)
+        reader = _ProcedureReader(self._tree, name)
         for at, arg in enumerate(line.args):
-            value, path = _value(arg), path_of(_value(arg))
-            if path is None or len(path.variable) > 1 or not self._is_planned(path.root):
-                continue
-            key = arg.key if isinstance(arg, ex.Keyword) else own.dummy_keys[at]
+            key = own.dummy_keys[at] if at < len(own.dummy_keys) else ""
+            key = arg.key if isinstance(arg, ex.Keyword) else key
             inner = ProgramArray(home_module(own), own.key, key)
+            value, path = _value(arg), path_of(_value(arg))
+            is_array = path is not None and len(path.variable) == 1 and self.is_planned(path.root)
+            if not is_array or path is None:
+                if reader.is_planned(key):
+                    self._tree.left_out.setdefault(inner, f"'{ex.spell(value)}' is passed as it")
+                continue
             outer = self._tree.uses.datum(path.root, self._code)
+            if not reader.is_planned(key):
+                why = f"it is passed to '{name}' as an argument that is no array"
+                self._tree.left_out.setdefault(outer, why)
+                continue
+            if self._may_be_copied(path, own, key):
+                why = f"a copy of it may be passed to '{name}'"
+                self._tree.left_out.setdefault(outer, why)
             whole = isinstance(value, ex.Name) or path.is_whole
             whole = whole and self._same_shape(line, own, key, path.root)
             yield Passed(inner, outer, whole)
@@ -435,6 +434,21 @@ class _ProcedureReader:
             for datum in sorted(self._tree.procedures[name].body.data):
                 if not datum.procedure:
                     yield Passed(datum, datum)
+
+    def _may_be_copied(self, path: AccessPath, own: Routine, dummy: str) -> bool:
+        """Return whether the compiler may pass a contiguous copy of a section."""
+        inner, outer = own.declared(dummy), self._names.declaration(path.variable)
+        if inner is None or outer is None or all(map(_is_free, inner.shape)):
+            return inner is None
+        if any(map(_is_free, outer.shape)) and not outer.words & {"contiguous", "allocatable"}:
+            return True
+        items = path.subscripts
+        full = 0
+        while full < len(items) and items[full] == ex.Range():
+            full += 1
+        rest = items[full + 1 :] if full < len(items) else ()
+        strided = full < len(items) and getattr(items[full], "step", None) is not None
+        return strided or any(isinstance(one, ex.Range) for one in rest)
 
 
 def _value(arg: ex.Expr) -> ex.Expr:
@@ -456,6 +470,10 @@ def _with_constants(extent: ex.Expr, code: Routine) -> ex.Expr:
     return substituted(extent, constants)
 
 
+def _uncovered(use: ArrayUse) -> ArrayUse:
+    return ArrayUse(use.exposed, use.written)
+
+
 def _use(use: ArrayUse, *, unwritten: bool) -> CopyUse:
     return CopyUse(use.exposed or (use.written and not use.covered and not unwritten), use.written)
 
@@ -469,6 +487,23 @@ def _first(line: un.Line) -> str:
 
 
 # ---------------------------------------------------------------------------- regions
+
+
+def _private_names(line: un.Line) -> frozenset[str]:
+    """Return the names that a directive makes private."""
+    if isinstance(line, un.DirectiveBlock):
+        return frozenset(key_of(name) for name in (*line.private, *line.firstprivate))
+    if not isinstance(line, un.DirectiveLine):
+        return frozenset()
+    found = _PRIVATE.finditer(key_of(line.text))
+    return frozenset(name for one in found for name in _WORD.findall(one[1]))
+
+
+def _reads_first(line: un.Line) -> bool:
+    """Return whether a directive makes private copies with the values from before."""
+    if isinstance(line, un.DirectiveBlock):
+        return bool(line.firstprivate)
+    return isinstance(line, un.DirectiveLine) and "firstprivate" in key_of(line.text)
 
 
 def _is_asynchronous(line: un.Line) -> bool:
@@ -501,7 +536,7 @@ def groups(lines: Iterable[un.Line]) -> Iterator[tuple[bool, tuple[un.Line, ...]
         group = [line]
         while rest:
             group.append(rest.pop(0))
-            if kind == "loop" and isinstance(group[-1], un.Do):
+            if kind == "loop" and not isinstance(group[-1], _AROUND):
                 if rest and _is_end(rest[0]):
                     group.append(rest.pop(0))
                 break

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from operator import is_
 
-from psyclone_storage.analysis.bodies.accesses import unknown_lines
+from psyclone_storage.analysis.bodies.accesses import unknown_lines, written_names
 from psyclone_storage.analysis.bodies.array_uses import ArrayUse, array_uses
 from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
@@ -20,13 +21,14 @@ from psyclone_storage.ir.device_program import ProcedureName, ProgramArray
 from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.rewrite import names_of_line, walk_lines, with_changed_blocks
+from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines, with_changed_blocks
 from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.ir.symbols import Procedure
 from psyclone_storage.ir.types import Intent, Intrinsic
 from psyclone_storage.languages.fortran.parse.state import read_state
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
-from psyclone_storage.pipeline.call_resolution import CallResolver, ProcedurePlace
+from psyclone_storage.pipeline.call_resolution import CallResolver, ProcedurePlace, symbol_of_call
+from psyclone_storage.pipeline.overloads import is_overload
 
 _WORST = ArrayUse(exposed=True, written=True)
 _NONE = ex.Literal("0", Intrinsic.INTEGER)
@@ -77,9 +79,10 @@ class ProgramUses:
 
     def called(self, call: ProcedureCall, code: Routine) -> tuple[ProcedureName, ...]:
         """Return the procedures of the program that a call may execute, () if it is unknown."""
-        if isinstance(call.procedure, ex.Name):
-            return self._of_symbol(code.symbol(call.procedure.key), home_module(code))
-        return self._in_program(self._calls.called(call, None, code))
+        symbol = symbol_of_call(call, code)
+        if symbol is not None and not is_overload(symbol.key):
+            return self._of_symbol(symbol, home_module(code))
+        return self._in_program(self._calls.called(call, symbol, code))
 
     @property
     def _calls(self) -> CallResolver:
@@ -147,7 +150,8 @@ class ProgramUses:
         shared: dict[ProgramArray, ArrayUse] = {}
         for variable, use in uses.items():
             key = variable[0]
-            own = use if clear and len(variable) == 1 else replace(use, covered=False)
+            fixed = clear and len(variable) == 1 and has_fixed_shape(key, code)
+            own = use if fixed else replace(use, covered=False)
             if key in code.dummy_keys:
                 arguments[key] = _joined(arguments.get(key), self._declared(key, own, code))
             elif self._is_shared(key, code):
@@ -246,6 +250,13 @@ class ProgramUses:
             if key in HARMLESS or code.symbol(key).origin is ex.Origin.INTRINSIC:
                 return set()
         return {ex.spell(call.procedure)}
+
+
+def has_fixed_shape(key: str, code: Routine) -> bool:
+    """Return whether no statement of a procedure changes a name in the bounds of an array."""
+    item = code.declared(key)
+    bounds = frozenset[str]() if item is None else frozenset().union(*map(names_in, item.shape))
+    return not bounds & written_names(code.body, RoutineNames(code))
 
 
 def home_module(code: Routine) -> str:

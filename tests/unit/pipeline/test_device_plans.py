@@ -208,7 +208,10 @@ def test_a_smaller_argument_is_a_part(tmp_path: Path) -> None:
         ("  call root(a, b)\n" + LOOP, "it is recursive"),
         ("  !$acc update device(a)\n" + LOOP, "'acc update device(a)' already moves data"),
         ("  if (a(1) > 0.0) goto 10\n" + LOOP + "10 continue\n", "'Goto' is not understood"),
-        ("  !$omp parallel\n" + LOOP + "  !$omp end parallel\n", "starts threads of the host"),
+        (
+            "  !$omp parallel\n" + LOOP + "  !$omp end parallel\n",
+            "is a directive for host statements",
+        ),
         ("  if (first(a) > 0.0) b = 0.0\n" + LOOP + FUNCTION, "'first' has device regions"),
         (
             "  !$acc kernels async(1)\n  b(:) = a(:)\n  !$acc end kernels\n",

@@ -1,0 +1,183 @@
+"""Restrictions of transfer plans: statements to be understood, and arrays that are left out.
+
+A plan is wrong if a statement uses an array unnoticed. Therefore all procedures that a call tree
+may execute are checked, also those without device regions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites, module_of
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.device_program import ProcedureName, ProgramArray
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.paths import path_of
+from psyclone_storage.ir.rewrite import place_of_line, walk_lines
+from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.typed import Typing
+from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.pipeline.program_tree import ProgramTree, host_lines
+from psyclone_storage.pipeline.program_uses import home_module
+
+_MANAGED = regex(
+    r"(?:acc\s+(?:data|enter\s+data|exit\s+data|update|declare|host_data)"
+    r"|omp\s+target\s+(?:data|enter|exit|update))\b"
+)
+_OF_HOST = regex(r"(?:omp|acc)\b(?!\s+(?:routine|declare|wait|end)\b)")
+_HIDES = regex(r"\bcall\b|!\$|\bentry\b")
+_HARMLESS = regex(r"(?:implicit|private|public|protected|intrinsic|external|import|interface)\b")
+_ENTRY = regex(r"\s*entry\b")
+_SAVE_ALL = regex(r"\s*save\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """A reason why a call tree cannot be planned, with the procedure and a place."""
+
+    procedure: ProcedureName
+    reason: str
+    place: Span | None
+
+
+@dataclass(slots=True)
+class Restrictions:
+    """The restrictions of a call tree; `modules` are the modules in the given files."""
+
+    tree: ProgramTree
+    modules: dict[str, Routine] = field(default_factory=dict)
+
+    def reachable(self, root: ProcedureName) -> tuple[ProcedureName, ...]:
+        """Return all procedures of the program that a call of `root` may execute."""
+        found = {root: None}
+        queue = [root]
+        for name in queue:
+            code = self.tree.uses.code(name)
+            for call in call_sites(walk_lines(code.body), code):
+                new = [one for one in self.tree.uses.called(call, code) if one not in found]
+                found |= dict.fromkeys(new)
+                queue += new
+        return tuple(found)
+
+    def problems(self, names: Iterable[ProcedureName]) -> Iterator[Restriction]:
+        """Yield the first reason against each of some procedures."""
+        for name in names:
+            for reason, place in self._of_procedure(name):
+                yield Restriction(name, reason, place)
+                break
+
+    def _of_procedure(self, name: ProcedureName) -> Iterator[tuple[str, Span | None]]:
+        code, relevant = self.tree.uses.code(name), self.tree.is_relevant(name)
+        inner = code.internal
+        if inner is not None and (relevant or _HIDES.search(key_of(inner.text))):
+            yield "it has internal procedures", code.place
+        for line in walk_lines(code.body):
+            place = place_of_line(line)
+            if isinstance(line, un.Include):
+                yield "it includes text", place
+            elif isinstance(line, un.Opaque) and (
+                relevant or len(line.text.split()) < 2 or _ENTRY.match(key_of(line.text))
+            ):
+                yield f"'{line.text.split(chr(10))[0]}' is not understood", place
+            elif isinstance(line, un.DirectiveLine):
+                words = " ".join(key_of(line.text).split())
+                if _MANAGED.match(words):
+                    yield f"'{line.text}' already moves data", place
+        if relevant:
+            for line in host_lines(code.body):
+                if isinstance(line, un.DirectiveLine) and _OF_HOST.match(key_of(line.text)):
+                    yield f"'{line.text}' is a directive for host statements", line.place
+        for line in walk_lines(code.body):
+            yield from self._of_calls(line, code)
+
+    def _of_calls(self, line: un.Line, code: Routine) -> Iterator[tuple[str, Span | None]]:
+        place = place_of_line(line)
+        for call in call_sites((line,), code):
+            what = ex.spell(call.procedure)
+            names = self.tree.uses.called(call, code)
+            regions = any(map(self.tree.is_relevant, names))
+            by_name = isinstance(line, un.Call) and call.procedure is line.procedure
+            if regions and not (by_name and isinstance(call.procedure, ex.Name)):
+                yield f"'{what}' has device regions, but no plain call", place
+            elif (regions and len(names) > 1) or (not names and self._may_be_known(call, code)):
+                yield f"it is not known which procedure '{what}' is", place
+
+    def _may_be_known(self, call: ProcedureCall, code: Routine) -> bool:
+        """Return whether an unknown call may execute a procedure of the program."""
+        procedure = call.procedure
+        if isinstance(procedure, ex.Member):
+            kind = Typing(code.symbol, code.structure).type_of(procedure.base)
+            return not isinstance(kind, DerivedType) or module_of(kind, code) in self.modules
+        if not isinstance(procedure, ex.Name):
+            return True
+        if procedure.key in code.dummy_keys or code.declared(procedure.key) is not None:
+            return True
+        return any(one.name == procedure.key for one in self.tree.uses.procedures)
+
+    # ------------------------------------------------------------------------ arrays
+
+    def left_out(self, names: Iterable[ProcedureName]) -> dict[ProgramArray, str]:
+        """Return arrays that some procedures allocate or hide, with reasons."""
+        found: dict[ProgramArray, str] = {}
+        for key, module in self.modules.items():
+            for name in _hidden_names(module.declarations):
+                found[ProgramArray(key, "", name)] = "other statements may change its meaning"
+        for one in names:
+            code = self.tree.uses.code(one)
+            saves_all = any(
+                isinstance(item, un.Opaque) and _SAVE_ALL.match(key_of(item.text))
+                for item in code.declarations
+            )
+            for item in code.declarations:
+                if saves_all and isinstance(item, un.Declare) and item.key not in code.dummy_keys:
+                    array = ProgramArray(home_module(code), code.key, item.key)
+                    found.setdefault(array, "it keeps its value between calls")
+            for name in _hidden_names(code.declarations):
+                found.setdefault(
+                    self.tree.uses.datum(name, code), "other statements may change its meaning"
+                )
+            for array, why in self._allocated(one, code):
+                found.setdefault(array, why)
+        return found
+
+    def _allocated(self, name: ProcedureName, code: Routine) -> Iterator[tuple[ProgramArray, str]]:
+        """Yield arrays that statements allocate for which no copy is created."""
+        noted = {id(line) for line, _ in self.tree.allocated.get(name, ())}
+        for line in walk_lines(code.body):
+            targets: tuple[ex.Expr, ...] = ()
+            if isinstance(line, un.Allocate | un.Deallocate) and id(line) not in noted:
+                targets = line.arrays
+            elif isinstance(line, un.Assign) and isinstance(line.target, ex.Name):
+                item = self._declared(line.target.key, code)
+                moves = item is not None and "allocatable" in item.words
+                targets = (line.target,) if moves and not _is_literal(line.value) else ()
+            elif isinstance(line, un.Call) and isinstance(line.procedure, ex.Name):
+                targets = line.args if line.procedure.key == "move_alloc" else ()
+            for one in targets:
+                path = path_of(one.value if isinstance(one, ex.Keyword) else one)
+                if path is not None and len(path.variable) == 1:
+                    yield self.tree.uses.datum(path.root, code), f"'{name}' may allocate it"
+
+    def _declared(self, key: str, code: Routine) -> un.Declare | None:
+        own = code.declared(key)
+        array = self.tree.uses.datum(key, code)
+        if own is None and array.module in self.modules:
+            own = self.modules[array.module].declared(array.name)
+        return own
+
+
+def _is_literal(value: ex.Expr) -> bool:
+    return isinstance(value, ex.Literal) or (
+        isinstance(value, ex.Unary) and isinstance(value.operand, ex.Literal)
+    )
+
+
+def _hidden_names(declarations: Iterable[object]) -> Iterator[str]:
+    """Yield the names in declarations that are not read, such as `namelist` and `target` ones."""
+    for item in declarations:
+        if isinstance(item, un.Opaque) and not _HARMLESS.match(key_of(item.text).lstrip()):
+            yield from item.names
