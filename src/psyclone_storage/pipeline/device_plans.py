@@ -144,7 +144,8 @@ class _DataPlanner:
             new = dict.fromkeys(plan.infeasible, "parts of it are used on both sides")
             excluded |= self._with_passed(new)
         self._edit(name, kept, plan)
-        shown = {str(one): why for one, why in sorted(excluded.items()) if why}
+        used = frozenset[ProgramArray]().union(*(one.body.data for one in procedures.values()))
+        shown = {str(one): why for one, why in sorted(excluded.items()) if why and one in used}
         data = {one for procedure in kept for one in procedure.body.data}
         reports = tuple(_reports(kept, plan))
         unknown = tuple(sorted(self._tree.unknown))

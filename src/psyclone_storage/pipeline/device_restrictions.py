@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites, module_of
+from psyclone_storage.analysis.bodies.effects import (
+    OVERLOADS,
+    ProcedureCall,
+    call_sites,
+    module_of,
+)
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
@@ -21,6 +26,7 @@ from psyclone_storage.ir.rewrite import place_of_line, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.pipeline.overloads import is_overload
 from psyclone_storage.pipeline.program_tree import ProgramTree, host_lines
 from psyclone_storage.pipeline.program_uses import home_module
 
@@ -31,7 +37,7 @@ _MANAGED = regex(
 _OF_HOST = regex(r"(?:omp|acc)\b(?!\s+(?:routine|declare|wait|end)\b)")
 _HIDES = regex(r"\bcall\b|!\$|\bentry\b")
 _HARMLESS = regex(r"(?:implicit|private|public|protected|intrinsic|external|import|interface)\b")
-_ENTRY = regex(r"\s*entry\b")
+_ENTRY = regex(r"\s*entry\s+(?P<name>\w+)")
 _SAVE_ALL = regex(r"\s*save\s*$")
 
 
@@ -114,9 +120,21 @@ class Restrictions:
             return not isinstance(kind, DerivedType) or module_of(kind, code) in self.modules
         if not isinstance(procedure, ex.Name):
             return True
-        if procedure.key in code.dummy_keys or code.declared(procedure.key) is not None:
+        item = code.declared(procedure.key)
+        if procedure.key in code.dummy_keys or (item is not None and "pointer" in item.words):
+            return True
+        if is_overload(procedure.key):
+            texts = (module.module.source.text for module in self.modules.values())
+            return any(map(OVERLOADS.search, texts))
+        if procedure.key in self._entries():
             return True
         return any(one.name == procedure.key for one in self.tree.uses.procedures)
+
+    def _entries(self) -> frozenset[str]:
+        """Return the names in the `entry` statements of the files."""
+        lines = (line for code in self.tree.uses.procedures.values() for line in code.body)
+        found = (_ENTRY.match(key_of(line.text)) for line in lines if isinstance(line, un.Opaque))
+        return frozenset(one["name"] for one in found if one is not None)
 
     # ------------------------------------------------------------------------ arrays
 
@@ -156,11 +174,24 @@ class Restrictions:
                 moves = item is not None and "allocatable" in item.words
                 targets = (line.target,) if moves and not _is_literal(line.value) else ()
             elif isinstance(line, un.Call) and isinstance(line.procedure, ex.Name):
-                targets = line.args if line.procedure.key == "move_alloc" else ()
+                targets = tuple(self._allocatable(line, code))
             for one in targets:
                 path = path_of(one.value if isinstance(one, ex.Keyword) else one)
                 if path is not None and len(path.variable) == 1:
                     yield self.tree.uses.datum(path.root, code), f"'{name}' may allocate it"
+
+    def _allocatable(self, line: un.Call, code: Routine) -> Iterator[ex.Expr]:
+        """Yield the arguments that a called procedure may allocate."""
+        assert isinstance(line.procedure, ex.Name)
+        if line.procedure.key == "move_alloc":
+            yield from line.args
+        for name in self.tree.uses.called(ProcedureCall(line.procedure, line.args), code):
+            own = self.tree.uses.code(name)
+            for at, arg in enumerate(line.args):
+                key = own.dummy_keys[at] if at < len(own.dummy_keys) else ""
+                item = own.declared(arg.key if isinstance(arg, ex.Keyword) else key)
+                if item is not None and "allocatable" in item.words:
+                    yield arg
 
     def _declared(self, key: str, code: Routine) -> un.Declare | None:
         own = code.declared(key)
