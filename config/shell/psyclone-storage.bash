@@ -7,7 +7,7 @@
 
 
 
-_shtab_psyclone_storage_option_strings=(-h --help --version --schema --examples --clear-cache -api --psykal-dsl -d --directory -I --include -c --config --config-opts -dm --dist_mem -nodm --no_dist_mem -s --script --script-kwargs --apply -p --profile -l --limit -o --strip-directives --assume --require-applied --loops-json --target -oalg -opsy -okern --kernel-renaming --output-dir -j --jobs --no-cache --depfile --stamp --gather-kernels --kernel-list --dyndep --cmake-dir --make-dir -v --verbose --schedule --schedule-json --dag --report --explain --check --diagnostics --traceback --colour --warnings --compile --f90 --f90flags --enable-cache --keep-comments --keep-directives --keep-conditional-openmp-statements --log-level --log-file --modman-file-ignore --backend-add-all-intrinsic-arg-names --backend-disable-validation --backend-disable-indentation --frontend --free-form --fixed-form)
+_shtab_psyclone_storage_option_strings=(-h --help --version --schema --examples --clear-cache -api --psykal-dsl -d --directory -I --include -c --config --config-opts -dm --dist_mem -nodm --no_dist_mem -s --script --script-kwargs --apply -p --profile -l --limit -o --strip-directives --assume --require-applied --loops-json --device-data --transfers-json --target -oalg -opsy -okern --kernel-renaming --output-dir -j --jobs --no-cache --depfile --stamp --gather-kernels --kernel-list --dyndep --cmake-dir --make-dir -v --verbose --schedule --schedule-json --dag --report --explain --check --diagnostics --traceback --colour --warnings --compile --f90 --f90flags --enable-cache --keep-comments --keep-directives --keep-conditional-openmp-statements --log-level --log-file --modman-file-ignore --backend-add-all-intrinsic-arg-names --backend-disable-validation --backend-disable-indentation --frontend --free-form --fixed-form)
 
 _shtab_psyclone_storage_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage__d_COMPGEN=_shtab_compgen_dirs
@@ -17,6 +17,7 @@ _shtab_psyclone_storage___include_COMPGEN=_shtab_compgen_dirs
 _shtab_psyclone_storage__s_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage___script_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage__o_COMPGEN=_shtab_compgen_files
+_shtab_psyclone_storage___transfers_json_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage__oalg_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage__opsy_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage__okern_COMPGEN=_shtab_compgen_dirs
@@ -27,7 +28,7 @@ _shtab_psyclone_storage___gather_kernels_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage___kernel_list_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage___report_COMPGEN=_shtab_compgen_files
 
-_shtab_psyclone_storage___schema_choices=(diagnostics loops schedules)
+_shtab_psyclone_storage___schema_choices=(diagnostics loops schedules transfers)
 _shtab_psyclone_storage__api_choices=(lfric dynamo0.3 gocean gocean1.0)
 _shtab_psyclone_storage___psykal_dsl_choices=(lfric dynamo0.3 gocean gocean1.0)
 _shtab_psyclone_storage__p_choices=(invokes routines kernels)
@@ -35,7 +36,7 @@ _shtab_psyclone_storage___profile_choices=(invokes routines kernels)
 _shtab_psyclone_storage__l_choices=(off all output)
 _shtab_psyclone_storage___limit_choices=(off all output)
 _shtab_psyclone_storage___strip_directives_choices=(omp acc)
-_shtab_psyclone_storage___assume_choices=(component-pointers-distinct unknown-components-are-data)
+_shtab_psyclone_storage___assume_choices=(component-pointers-distinct unknown-components-are-data unwritten-elements-unused)
 _shtab_psyclone_storage___kernel_renaming_choices=(multiple single layer)
 _shtab_psyclone_storage___diagnostics_choices=(text json sarif github)
 _shtab_psyclone_storage___colour_choices=(auto always never)

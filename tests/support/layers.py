@@ -32,6 +32,8 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.page.check_template_engine",
         "psyclone_storage.cli.page.loops_page_text",
         "psyclone_storage.cli.workers.Workers",
+        "psyclone_storage.pipeline.device_plans.plan_json",
+        "psyclone_storage.pipeline.device_plans.plan_text",
         "psyclone_storage.pipeline.files.FileRequest",
         "psyclone_storage.pipeline.files.FileTransformer",
         "psyclone_storage.pipeline.files.loop_object",
@@ -75,6 +77,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.targets.lfric.LFRIC",
         "psyclone_storage.targets.lfric.TARGETS",
     },
+    "pipeline/files.py": {"psyclone_storage.pipeline.device_plans.plan_device_data"},
     "pipeline/compile.py": {
         "psyclone_storage.pipeline.coherence.check_coherence",
         "psyclone_storage.pipeline.coherence.check_storage_plans",

@@ -7,8 +7,9 @@ A mutant is the package with one expression or statement changed: a comparison r
 `or`, a condition negated, a number increased by one, a statement omitted. `--seed` alone determines
 the mutants, as long as the sources are the same. Functions are changed, not tables. Each mutant is
 run with the tests of the package that execute the changed function, as recorded by a first run of
-all tests, and with `--thorough`, if these pass, with all tests. A mutant that hangs is stopped, and
-counts as detected. The Fortran interface is tested by its own tests, which need a Fortran compiler.
+all tests. If no test executes it, or with `--thorough` if these pass, all tests run. A mutant that
+hangs is stopped, and counts as detected. The Fortran interface is tested by its own tests, which
+need a Fortran compiler.
 With `--core` the C sources are changed and compiled, and run with the tests of the core and of
 binding.
 
@@ -299,8 +300,10 @@ class Judge:
             names.write_text("\n".join(first), encoding="utf-8")
             if self._pytest(copy, (*NOT_KEPT, f"@{names}"), environment, self.limit)[0]:
                 return False
-        tests = (*NOT_KEPT, *TESTS)
-        return not self.thorough or not self._pytest(copy, tests, environment, 3 * self.limit)[0]
+        if first and not self.thorough:
+            return True
+        # No test executes a function that runs on import or in other processes only.
+        return not self._pytest(copy, (*NOT_KEPT, *TESTS), environment, 3 * self.limit)[0]
 
     def _pytest(
         self, folder: Path, arguments: tuple[str, ...], environment: dict[str, str], limit: float

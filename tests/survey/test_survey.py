@@ -20,6 +20,7 @@ REFUSED = {
     "while_else": "'else' clauses of loops",
     "for_else": "'else' clauses of loops",
     "loop_counter_afterwards": "'k' may have no value here",
+    "loop_of_items_with_the_name_of_an_outer_one": "'weight' counts the loop around",
     "function_sign": "'np.sign' is no function",
     "function_round": "'round' is no function",
     "function_sum_builtin": "'sum' is no function",

@@ -262,6 +262,7 @@ CODES: dict[str, str] = {
     "T096": "No step has changed a file, although '--require-applied' requires one.",
     "T091": "No control-flow path of a kernel can be separated.",
     "T097": "A step cannot be applied because the source of a module was not found (a warning).",
+    "T098": "The device data of a call tree cannot be planned.",
     "T093": "A loop has no version for columns of one level.",
     "L001": "Invalid command-line arguments.",
     "L002": "Options contradict each other.",

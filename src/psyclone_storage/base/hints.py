@@ -275,6 +275,7 @@ CURES: dict[str, str] = {
     "T095": "Apply the directive after all changes, or leave the later change out.",
     "T096": "See '--explain' for why, or leave '--require-applied' out.",
     "T097": "Add the folder of the module with '-d'.",
+    "T098": "Change the procedure, or plan the data of a procedure that does not call it.",
     "T091": "Leave the step out: the loop keeps its branches.",
     "T093": "Leave the step out: one procedure does all numbers of levels.",
     **dict.fromkeys((f"V{number:03}" for number in range(1, 20)), _DEFECT),

@@ -73,7 +73,7 @@ def run_batch(options: CommandOptions) -> tuple[Diagnostic, ...]:
     request = for_file(_request(options), options.files[0])
     if options.verbose:
         _tell_settings(options, texts, settings, request)
-    inputs = find_inputs(settings, request)
+    inputs = replace(find_inputs(settings, request), single=len(options.files) == 1)
     remarks += inputs.warnings
     results = open_results(options, tuple(texts.values()), request, inputs)
     known = _known(options, results)
@@ -184,9 +184,7 @@ class _WorkerTask:
             self.options.script or not self.options.cached
         ):
             return (file, *build.kernel_files)
-        one = len(self.options.files) == 1
-        used = tuple(self.inputs.index.used) if one else self.inputs.used(file)
-        return tuple(dict.fromkeys((file, *used, *self.compiler.script_files)))
+        return tuple(dict.fromkeys((*self.inputs.used(file), *self.compiler.script_files)))
 
     @property
     def script_and_settings(self) -> tuple[Path, ...]:

@@ -10,7 +10,11 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 
 _PLAIN = (".f90", ".f95", ".f03", ".f08", ".xu90", ".f", ".for", ".ftn", ".fpp", ".f77")
-PROMISES = ("component-pointers-distinct", "unknown-components-are-data")
+PROMISES = (
+    "component-pointers-distinct",
+    "unknown-components-are-data",
+    "unwritten-elements-unused",
+)
 """The choices of `--assume`: the values of `ir.facts.ASSUMPTIONS`."""
 _INVOKE = regex(r"\binvoke\b", re.IGNORECASE)
 
@@ -26,12 +30,18 @@ class FileOptions:
     - `must_apply`: a file that no step changes is an error.
 
     - `loops`: the output file of the table of loops.
+
+    - `device_data`: the root of the call tree whose device data are planned.
+
+    - `transfers`: the output file of the table of transfers.
     """
 
     stripped: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     must_apply: bool = False
     loops: str | None = None
+    device_data: str = ""
+    transfers: Path | None = None
 
 
 def add_file_options(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +57,10 @@ def add_file_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--assume", action="append", choices=PROMISES,
-        help="promise for all files that pointer components with different names do not alias, or "
-        "that components of unknown types, if followed by parentheses, are arrays; may be repeated",
+        help="promise for all files that pointer components with different names do not alias, "
+        "that components of unknown types, if followed by parentheses, are arrays, or that no "
+        "statement reads elements that a device region, which writes others, leaves as they are; "
+        "may be repeated",
     )  # fmt: skip
     group.add_argument(
         "--require-applied",
@@ -60,6 +72,15 @@ def add_file_options(parser: argparse.ArgumentParser) -> None:
         help="write for each loop whether its iterations are independent, its clauses and reasons "
         "as JSON",
     )  # fmt: skip
+    group.add_argument(
+        "--device-data", default="", metavar="PROCEDURE",
+        help="keep the arrays of device regions on the device throughout PROCEDURE and the "
+        "procedures of the given files that it calls: insert the transfers that are necessary",
+    )  # fmt: skip
+    group.add_argument(
+        "--transfers-json", type=Path, metavar="FILE",
+        help="write the transfers of '--device-data' with their reasons as JSON",
+    )  # fmt: skip
 
 
 def file_options(given: argparse.Namespace) -> FileOptions:
@@ -69,6 +90,8 @@ def file_options(given: argparse.Namespace) -> FileOptions:
         tuple(given.assume or ()),
         given.require_applied,
         given.loops_json,
+        given.device_data,
+        given.transfers_json,
     )
 
 

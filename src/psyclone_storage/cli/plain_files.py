@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +31,8 @@ from psyclone_storage.pipeline.request import CompileRequest, LineLimit
 from psyclone_storage.pipeline.script_inputs import print_again
 
 if TYPE_CHECKING:
-    from psyclone_storage.pipeline.files import Comparison, FileTransformer
+    from psyclone_storage.pipeline.device_plans import DataPlan
+    from psyclone_storage.pipeline.files import Comparison, FileTransformer, OpenFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +67,48 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
         steps=options.steps, line_limit=LineLimit(options.line_length),
     )  # fmt: skip
     # The modules that a file uses are read with those that they use.
-    inputs = replace(find_inputs(settings, asked, by_content=True), deep=True)
+    inputs = find_inputs(settings, asked, by_content=True)
+    inputs = replace(inputs, deep=True, single=len(options.files) == 1)
     remarks += inputs.warnings
-    results = open_results(options, tuple(texts.values()), asked, inputs, with_script=True)
+    results = None
+    if not options.file_options.device_data:
+        results = open_results(options, tuple(texts.values()), asked, inputs, with_script=True)
     known = {file: _known(file, results) for file in options.files}
     remarks += results.ignored() if results else ()
     if options.strict and remarks:
         raise CompileError(*as_errors(remarks))
     files = tuple(file for file in options.files if known[file] is None)
-    new = {}
+    new: dict[Path, _Done] = {}
+    plan = None
     if files:
-        work = partial(_transformed, transformer=_transformer(options, settings, inputs))
-        new = {done.path: done for done in _each(files, options.jobs, work)}
+        made, plan = _made(files, options, _transformer(options, settings, inputs))
+        new = {done.path: done for done in made}
     finished = tuple(new.get(file) or _Done(file, known[file]) for file in options.files)
-    for done in new.values():
-        if results and done.made is not None:
-            results.keep(done.path, done.made)
+    _keep(results, new.values())
     problems = [problem for done in finished for problem in done.problems]
     if problems:
         raise CompileError(*remarks, *problems)
     remarks += tuple(remark for done in finished if done.made for remark in done.made.warnings)
     if options.strict and remarks:
         raise CompileError(*as_errors(remarks))
-    _write(options, finished)
+    _write(options, finished, plan)
     return remarks
+
+
+def _made(
+    files: tuple[Path, ...], options: CommandOptions, transformer: FileTransformer
+) -> tuple[tuple[_Done, ...], DataPlan | None]:
+    """Return what becomes of each file, and the plan of device data, if one was requested."""
+    if options.file_options.device_data:
+        return _with_data(options, transformer)
+    return tuple(_each(files, options.jobs, partial(_transformed, transformer=transformer))), None
+
+
+def _keep(results: Results | None, new: Iterable[_Done]) -> None:
+    """Cache the new results."""
+    for done in new:
+        if results and done.made is not None:
+            results.keep(done.path, done.made)
 
 
 def _known(file: Path, results: Results | None) -> Translation | None:
@@ -156,18 +175,44 @@ def _lost(path: Path, status: int) -> _Done:
 
 def _transformed(path: Path, transformer: FileTransformer) -> _Done:
     """Transform one file; a problem, a defect of this tool included, concerns this file alone."""
+    try:
+        return _finished(transformer.opened(path), transformer)
+    except CompileError as error:
+        return _Done(path, None, error.problems)
+    except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+        return _Done(path, None, (failure(error, path),))
+
+
+def _finished(opened: OpenFile, transformer: FileTransformer) -> _Done:
+    """Return an open file with its changes and reports, or its problems."""
     from psyclone_storage.pipeline.files import loop_object, loops_text  # noqa: PLC0415
 
+    path = opened.path
     try:
-        made = transformer.transform(path)
+        made = transformer.finished(opened)
         table = tuple(loop_object(path, loop) for loop in made.loops)
         reports = Reports(loops_text(path, made.loops), table)
         parts = (made.text, "", made.sources, made.remarks, reports)
         return _Done(path, Translation(*parts, script=made.script))
     except CompileError as error:
         return _Done(path, None, error.problems)
-    except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-        return _Done(path, None, (failure(error, path),))
+
+
+def _with_data(
+    options: CommandOptions, transformer: FileTransformer
+) -> tuple[tuple[_Done, ...], DataPlan | None]:
+    """Return the files with planned transfers, and the plan; without a plan, their problems."""
+    opened: list[OpenFile] = []
+    failed: list[_Done] = []
+    for path in options.files:
+        try:
+            opened.append(transformer.opened(path))
+        except CompileError as error:
+            failed.append(_Done(path, None, error.problems))
+    if failed:
+        return tuple(failed), None
+    plan = transformer.planned(opened, options.file_options.device_data)
+    return tuple(_finished(one, transformer) for one in opened), plan
 
 
 def _loop_reports(
@@ -184,12 +229,28 @@ def _loop_reports(
         yield Output(Path(loops), _loops_json(made))
 
 
+def _plan_reports(
+    options: CommandOptions, plan: DataPlan | None, shown: list[str]
+) -> Iterator[Output]:
+    """Add the text on a plan to `shown`, and yield the table of transfers, if requested."""
+    if plan is None:
+        return
+    from psyclone_storage.pipeline.device_plans import plan_json, plan_text  # noqa: PLC0415
+
+    if options.explain:
+        shown.append(plan_text(plan))
+    if options.file_options.transfers is not None:
+        yield Output(options.file_options.transfers, plan_json(plan))
+
+
 def _loops_json(made: list[tuple[Path, Translation]]) -> str:
     table = [loop for _, one in made for loop in one.reports.schedules]
     return json.dumps(table, indent=2) + "\n"
 
 
-def _write(options: CommandOptions, finished: tuple[_Done, ...]) -> None:
+def _write(
+    options: CommandOptions, finished: tuple[_Done, ...], plan: DataPlan | None = None
+) -> None:
     """Write all texts and reports together; what has no file goes to standard output."""
     made = [(done.path, done.made) for done in finished if done.made is not None]
     loops = options.file_options.loops
@@ -204,6 +265,7 @@ def _write(options: CommandOptions, finished: tuple[_Done, ...]) -> None:
         if options.explain:
             shown.append(one.reports.text)
     outputs += _loop_reports(options, made)
+    outputs += _plan_reports(options, plan, shown)
     if loops == "-":
         shown.append(_loops_json(made))
     read = {source.resolve() for _, one in made for source in one.sources}

@@ -158,6 +158,8 @@ class Settings:
 
     - `thread_safe_procedures`: kernels, by the lower-case names of their subroutines or types.
 
+    - `read_only_procedures`: procedures, by their lower-case names, that only read their arguments.
+
     - `bounds_checks`: check the array indices of kernels executed in C.
 
     - `warnings`: warnings about the settings file. They are ignored in comparisons.
@@ -173,6 +175,7 @@ class Settings:
     halo_check_interval: int
     data_movement: DataMovement
     thread_safe_procedures: tuple[str, ...]
+    read_only_procedures: tuple[str, ...]
     psyir_root_name: str
     valid_psy_data_prefixes: tuple[str, ...]
     ocl_devices_per_node: int

@@ -32,11 +32,15 @@ class FactKind(Enum):
     """Brackets after a component of a type whose definition is not at hand are subscripts."""
     ONE_CALL = "one-call-at-a-time"
     """No two threads call a procedure at the same time."""
+    UNWRITTEN_UNUSED = "unwritten-elements-unused"
+    """Elements that a device region does not write are not read later, if it reads none before."""
     COLUMNS = "columns"
     """No two cells, the last subscript of a dofmap, share a dof, or an element at an offset."""
 
 
-ASSUMPTIONS = frozenset({FactKind.DISTINCT_POINTERS, FactKind.DATA_COMPONENTS})
+ASSUMPTIONS = frozenset(
+    {FactKind.DISTINCT_POINTERS, FactKind.DATA_COMPONENTS, FactKind.UNWRITTEN_UNUSED}
+)
 """Promises about all names of a routine, which the command line can make."""
 FLOW_KINDS = ASSUMPTIONS | {FactKind.PURE, FactKind.COLUMNS}
 """Promises that change the data flow of a routine; others concern the verdicts on loops."""

@@ -371,10 +371,7 @@ class Nullify:
 
 @dataclass(frozen=True, slots=True)
 class InputOutput:
-    """An input/output statement.
-
-    `word` is its keyword. `controls` are the control list, and `items` the data transferred.
-    """
+    """An input/output statement: its keyword, its control list and the transferred `items`."""
 
     word: str
     controls: tuple[Expr, ...]
@@ -442,6 +439,7 @@ class EnterDataLine:
     items: tuple[Expr, ...]
     queue: int = -1
     values: bool = True
+    openmp: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,15 +447,17 @@ class ExitDataLine:
     """An `exit data` directive that deletes `items` from a device without copying values back."""
 
     items: tuple[Expr, ...]
+    openmp: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateLine:
-    """An update of the copy of `item` on side `to`; with `if_present`, it may be absent."""
+    """An update of the copies of `items` on side `to`; with `if_present`, they may be absent."""
 
     to: Side
-    item: Expr
+    items: tuple[Expr, ...]
     if_present: bool = False
+    openmp: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from operator import is_
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from psyclone_storage.analysis.bodies.authored import promises_of_directives
 from psyclone_storage.analysis.bodies.places import place_of_access
@@ -53,6 +54,9 @@ ASSUMPTIONS = tuple(kind.value for kind in FactKind if kind in ASSUMED_KINDS)
 """The promises that the command line can make."""
 SENTINELS = ("omp", "acc")
 """The families of directives that can be removed."""
+
+if TYPE_CHECKING:
+    from psyclone_storage.pipeline.device_plans import DataPlan
 
 _CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|else|elif)", re.MULTILINE)
 _FAMILY = regex(r"(?P<family>\w+)\b")
@@ -143,6 +147,17 @@ class TransformedFile:
     script: ScriptRecord | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A file during its transformation, with its warnings and the record of its recipe."""
+
+    path: Path
+    file: SourceFile
+    bench: FileBench
+    remarks: tuple[Diagnostic, ...] = ()
+    script: ScriptRecord | None = None
+
+
 class FileTransformer:
     """Transforms files that share settings, options, and the modules that they use."""
 
@@ -162,6 +177,14 @@ class FileTransformer:
             CompileError: the file cannot be read, the recipe failed, a step was refused, or what
                 was requested is not complete.
         """
+        return self.finished(self.opened(path))
+
+    def opened(self, path: Path) -> OpenFile:
+        """Return the file at `path` after the recipe and the steps, for more steps.
+
+        Raises:
+            CompileError: the file cannot be read, the recipe failed, or a step was refused.
+        """
         file = self._read(path)
         remarks = (*self._compared(file), *self._ambiguous(file))
         file, context = self._linked(file)
@@ -172,16 +195,37 @@ class FileTransformer:
         bench.derive()
         record = self._run_recipe(bench)
         apply_file_steps(bench, self._steps)
+        return OpenFile(path, file, bench, remarks, record)
+
+    def finished(self, opened: OpenFile) -> TransformedFile:
+        """Return an open file with its changes.
+
+        Raises:
+            CompileError: what was requested is not complete.
+        """
+        path, bench = opened.path, opened.bench
         raise_if_any(bench.unfinished())
         if self._request.must_apply and not bench.history:
             message = f"No step has changed '{path}'."
             raise CompileError(Diagnostic("T096", message, file=str(path)))
-        text = emit_changed(file, bench.changed_file()[1])
+        text = emit_changed(opened.file, bench.changed_file()[1])
         loops = tuple(loop_reports(bench)) if self._request.explained else ()
         left_out = (replace(one, severity=Severity.WARNING) for one in bench.left_out)
+        remarks = (*opened.remarks, *dict.fromkeys(left_out))
         script = self._request.script
         used = (*self._inputs.used(path), *(() if script is None else (script,)))
-        return TransformedFile(text, used, loops, (*remarks, *dict.fromkeys(left_out)), record)
+        return TransformedFile(text, used, loops, remarks, opened.script)
+
+    def planned(self, files: Iterable[OpenFile], root: str) -> DataPlan:
+        """Insert the data directives of a call tree, whose procedures are in several files.
+
+        Raises:
+            CompileError: there is no procedure `root`, or its data cannot be planned.
+        """
+        from psyclone_storage.pipeline.device_plans import plan_device_data  # noqa: PLC0415
+
+        benches, settings = (one.bench for one in files), self._settings
+        return plan_device_data(benches, self._finder, root, settings.read_only_procedures)
 
     def _linked(self, file: SourceFile) -> tuple[SourceFile, ModuleContext]:
         """Return a file with its names resolved, and the modules around it.

@@ -47,12 +47,15 @@ class Inputs:
     - `deep`: include the modules of kernels.
 
     - `beside`: prefer files in the folder of the algorithm.
+
+    - `single`: only one file is translated, which therefore depends on all files that were read.
     """
 
     index: SourceIndex
     includes: tuple[Path, ...] = ()
     beside: bool = False
     deep: bool = False
+    single: bool = False
     _digests: dict[Path, str] = field(default_factory=dict)
     _used: dict[Path, frozenset[str]] = field(default_factory=dict)
 
@@ -77,6 +80,8 @@ class Inputs:
 
         Files on which only other translated files depend are omitted.
         """
+        if self.single:
+            return tuple(dict.fromkeys((file, *self.index.used)))
         paths = {path for name in self.modules(file) for path in self._files(name)}
         for path in (file, *paths):
             self._add_included(path, paths)

@@ -40,7 +40,9 @@ else:
     heat[...] = np.arange(143.0).reshape(13, 11)[grid.subdomain.domain.box]
     heat.prescribe(lambda x, y: x + y * y)
 has_zarr = mode != "plain" and find_spec("zarr") is not None
-store = ZarrOutput(f"{folder}.zarr", fields, {"heat": {"units": "K"}}) if has_zarr else None
+about = {"heat": {"units": "K"}}
+restart = float(first) if mode == "continue" else None
+store = ZarrOutput(f"{folder}.zarr", fields, about, restart=restart) if has_zarr else None
 for step in range(first, 10):
     if mode == "write" and step == 5:
         write_checkpoint(folder, fields, {"step": step, "time": 0.1})

@@ -10,7 +10,7 @@ import pytest
 
 from psyclone_storage.cli.file_options import PROMISES
 from psyclone_storage.ir.facts import ASSUMPTIONS
-from psyclone_storage.pipeline.files import FileTransformer, TransformedFile
+from psyclone_storage.pipeline.files import FileTransformer, OpenFile
 from support.command import run_command
 
 GOOD = """subroutine copy(a, b, n)
@@ -374,13 +374,13 @@ def cached(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that grows by each file that is transformed."""
     found: list[str] = []
-    transform = FileTransformer.transform
+    opened = FileTransformer.opened
 
-    def note(self: FileTransformer, path: Path) -> TransformedFile:
+    def note(self: FileTransformer, path: Path) -> OpenFile:
         found.append(path.name)
-        return transform(self, path)
+        return opened(self, path)
 
-    monkeypatch.setattr(FileTransformer, "transform", note)
+    monkeypatch.setattr(FileTransformer, "opened", note)
     return found
 
 

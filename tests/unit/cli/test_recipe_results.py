@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from psyclone_storage.pipeline.files import FileTransformer, TransformedFile
+from psyclone_storage.pipeline.files import FileTransformer, OpenFile
 from support.command import Outcome, run_command
 
 SOURCE = """subroutine copy(a, b, n)
@@ -69,13 +69,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """Return the list of transformed files, which grows with each one."""
     found = Calls()
-    transform = FileTransformer.transform
+    opened = FileTransformer.opened
 
-    def noted(self: FileTransformer, path: Path) -> TransformedFile:
+    def noted(self: FileTransformer, path: Path) -> OpenFile:
         found.append(path.name)
-        return transform(self, path)
+        return opened(self, path)
 
-    monkeypatch.setattr(FileTransformer, "transform", noted)
+    monkeypatch.setattr(FileTransformer, "opened", noted)
     return found
 
 

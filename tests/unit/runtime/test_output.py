@@ -110,3 +110,27 @@ def test_zarr_stores_continue_after_the_last_complete_time(tmp_path: Path) -> No
     other = {"h": Field(made["h"].grid, dtype=np.float32)}
     with pytest.raises(ValueError, match="another variable 'h'"):
         ZarrOutput(path, other)
+
+
+def test_a_restarted_program_replaces_the_records_after_its_checkpoint(tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    made, path = fields(), tmp_path / "out.zarr"
+    store = ZarrOutput(path, made)
+    for time in (0.0, 0.5, 1.0, 1.5):
+        made["h"].fill(time)
+        store.write(time)
+    with pytest.raises(ValueError, match=r"1\.5 is not later than 1\.5, .* restart=1\.5"):
+        store.write(1.5)
+    with pytest.raises(ValueError, match=r"0\.75 is not later than 1\.5"):
+        ZarrOutput(path, made).write(0.75)
+    again = ZarrOutput(path, made, restart=1.0)
+    group = zarr.open_group(str(path), mode="r")
+    assert group["time"][:].tolist() == [0.0, 0.5]
+    assert group["h"].shape[0] == group["n"].shape[0] == 2
+    made["h"].fill(9.0)
+    again.write(1.0)
+    found = zarr.open_group(str(path), mode="r")
+    assert found["time"][:].tolist() == [0.0, 0.5, 1.0]
+    assert found["h"][:, 0, 0].tolist() == [0.0, 0.5, 9.0]
+    ZarrOutput(path, made, restart=-1.0)
+    assert zarr.open_group(str(path), mode="r")["time"].shape == (0,)

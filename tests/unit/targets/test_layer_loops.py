@@ -247,6 +247,24 @@ def test_columns_and_layers_are_computed_together_where_that_gains(
     assert {word for word in (STRIPS, BLOCKS) if word in texts} == {*filter(None, [KERNELS[step]])}
 
 
+def test_the_explanation_names_the_reasons(capsys: pytest.CaptureFixture[str]) -> None:
+    grid = Grid((3, 2), periodic=(True, True), mask=np.ones((3, 2), int))
+    old, new = (Field(grid, layers=4) for _ in range(2))
+    configure(target="c", explain=True)
+    try:
+        invoke(recurrence(new, old, 1), ahead(new, old, 1), alone(new, old, 1), name="told")
+    finally:
+        configure()
+    alike = "no layer waits for a division of another layer"
+    lines = capsys.readouterr().err.split("invoke_told, loops over layers\n")[1].splitlines()[:4]
+    assert lines == [
+        "  columns@loop1: 'recurrence' computes strips of 16 columns",
+        "  columns@loop2: 'ahead' divides ahead of the other statements, for blocks of 32 layers",
+        f"  columns@loop2: 'ahead' computes one column at a time: {alike}",
+        "  columns@loop3: 'alone' computes one column at a time: it contains 'return'",
+    ]
+
+
 def texts_of(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any]) -> str:
     """Return the C that a call compiles or loads."""
     texts: list[str] = []

@@ -89,6 +89,8 @@ class ZarrOutput:
     complete time.
 
     - `time_units`: CF units of the time, such as `seconds since 2000-01-01`.
+    - `restart`: the time at which a program continues from a checkpoint. Records of this time and
+      of later times are removed.
 
     Collective: all ranks must create it.
 
@@ -104,6 +106,7 @@ class ZarrOutput:
         attributes: Attributes | None = None,
         *,
         time_units: str = "seconds",
+        restart: float | None = None,
     ) -> None:
         import zarr  # noqa: PLC0415
 
@@ -124,8 +127,17 @@ class ZarrOutput:
             for name, (dims, values) in _coordinates(self._grid, points).items():
                 if len(dims) > 1:
                     self._chunks.write(group[name], values, None)
-        self._written = int(np.count_nonzero(np.isfinite(group["time"][:])))
+        self._written, self._last = self._continued(group, restart)
+
+    def _continued(self, group: Any, restart: float | None) -> tuple[int, float]:
+        """Return the number of records that remain, and the time of the last one."""
+        times = group["time"][:]
+        kept = times[np.isfinite(times) & (times < (np.inf if restart is None else restart))]
         self._grid.ranks.wait_for_all()
+        if self._grid.ranks.rank == 0 and restart is not None:
+            self._resize(group, len(kept))
+        self._grid.ranks.wait_for_all()
+        return len(kept), float(max(kept, default=-np.inf))
 
     def write(self, time: float) -> None:
         """Write the present values of the fields as those at `time`.
@@ -134,18 +146,23 @@ class ZarrOutput:
         program overwrites it. Collective: all ranks must call it.
 
         Raises:
-            ValueError: `time` is not finite.
+            ValueError: `time` is not finite, or not later than the last record.
         """
         if not np.isfinite(time):
             raise ValueError(f"A time is a finite number, not {time!r}.")
+        if time <= self._last:
+            now = float(time)
+            raise ValueError(
+                f"The time {now!r} is not later than {self._last!r}, that of the last record of "
+                f"'{self._path}': create ZarrOutput(..., restart={now!r}) to replace the records "
+                f"from that time on, or write to another store."
+            )
         import zarr  # noqa: PLC0415
 
         at, ranks = self._written, self._grid.ranks
         if ranks.rank == 0:
             group = zarr.open_group(self._path, mode="r+")
-            for name in ("time", *self._fields):
-                array = group[name]
-                array.resize((at + 1, *array.shape[1:]))
+            self._resize(group, at + 1)
             group["time"][at] = np.nan
         ranks.wait_for_all()
         # Other ranks read the new extents when they open the store.
@@ -156,8 +173,14 @@ class ZarrOutput:
         ranks.wait_for_all()
         if ranks.rank == 0:
             group["time"][at] = time
-        self._written = at + 1
+        self._written, self._last = at + 1, time
         ranks.wait_for_all()
+
+    def _resize(self, group: Any, count: int) -> None:
+        """Set the number of records; a new one has no time yet."""
+        for name in ("time", *self._fields):
+            array = group[name]
+            array.resize((count, *array.shape[1:]))
 
     def _make(self, group: Any, attributes: Attributes | None, time_units: str) -> None:
         """Create the variables that the store does not have.

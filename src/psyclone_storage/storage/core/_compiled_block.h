@@ -432,7 +432,7 @@ static Lane *block_lane(Block *self)
 }
 
 /* Begin the access to one argument: yes (1), no (0), or an error (-1). */
-static int block_begin(Block *self, Access *token, PyObject **known, Lane *lane, PyObject *notes,
+static int block_begin(Block *self, Access *token, PyObject **known, Lane *lane, LaneNotes notes,
                        int *noted)
 {
     Ledger *ledger = ledger_of((Acquirable *)token->buffer);
@@ -473,7 +473,7 @@ static PyObject *block_enter(Block *self)
         Py_ssize_t done = 0;
         Lane *lane = (Lane *)Py_XNewRef((PyObject *)block_lane(self));
         int noted = 1, begun = me == NULL ? -1 : lane == NULL ? 1 : lane_is_current(lane);
-        PyObject *notes = lane != NULL && are_notes(lane->notes) ? Py_NewRef(lane->notes) : NULL;
+        LaneNotes notes = notes_of(lane);
         for (; begun > 0 && done < self->count; done++) {
             Access *token = (Access *)self->seen[done].token;
             if (token->owner != me)
@@ -484,7 +484,7 @@ static PyObject *block_enter(Block *self)
             begun = renew_notes(lane);
             done += begun < 0; /* all have begun */
         }
-        Py_XDECREF(notes);
+        Py_XDECREF(notes.kept);
         Py_XDECREF((PyObject *)lane);
         Py_XDECREF(me);
         if (begun > 0) {
@@ -518,13 +518,14 @@ static int block_end(Block *self)
 {
     PyObject *known = NULL, *notes = NULL;
     Lane *lane = block_lane(self);
+    LaneNotes of_lane = {NULL, NULL, NULL};
     int ended = 1;
     if (lane != NULL) {
         Py_INCREF((PyObject *)lane);
         ended = lane_is_current(lane);
-        notes = Py_XNewRef(lane->notes);
+        of_lane = notes_of(lane);
         Py_DECREF((PyObject *)lane);
-        if (ended > 0 && !are_notes(notes))
+        if (ended > 0 && of_lane.kept == NULL)
             ended = 0; /* that of what was done before is recorded */
     }
     if (is_given(self->queue)) {
@@ -537,10 +538,11 @@ static int block_end(Block *self)
     for (Py_ssize_t i = 0; ended > 0 && self->entered && i < self->count; i++) {
         Access *token = (Access *)self->seen[i].token;
         Acquirable *buffer = (Acquirable *)token->buffer;
-        ended = notes == NULL  ? acquirable_end(buffer, token, &known)
-                : lane != NULL ? acquirable_end_lane(buffer, token, notes)
-                               : acquirable_end_queued(buffer, token, notes);
+        ended = notes != NULL  ? acquirable_end_queued(buffer, token, notes)
+                : lane != NULL ? acquirable_end_lane(buffer, token, of_lane)
+                               : acquirable_end(buffer, token, &known);
     }
+    Py_XDECREF(of_lane.kept);
     Py_XDECREF(notes);
     return ended;
 }

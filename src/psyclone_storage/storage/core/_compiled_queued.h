@@ -132,31 +132,40 @@ static int acquirable_end_queued(Acquirable *self, Access *token, PyObject *note
     return ended;
 }
 
-/* Say whether these are the notes of a lane: one on reading and one on writing, each a tuple of one. */
-static int are_notes(PyObject *notes)
+/* The notes of a lane: one on reading and one on writing. `kept` keeps both; NULL without notes. */
+typedef struct {
+    PyObject *kept, *read, *written;
+} LaneNotes;
+
+/* Return the notes that a lane has now. */
+static LaneNotes notes_of(Lane *lane)
 {
-    return notes != NULL && PyTuple_CheckExact(notes) && PyTuple_Size(notes) == 2 &&
-           PyTuple_CheckExact(PyTuple_GetItem(notes, 0)) &&
-           PyTuple_CheckExact(PyTuple_GetItem(notes, 1));
+    LaneNotes found = {NULL, NULL, NULL};
+    PyObject *notes = lane == NULL ? NULL : lane->notes;
+    if (notes == NULL || !PyTuple_CheckExact(notes) || PyTuple_Size(notes) != 2)
+        return found;
+    PyObject *read = PyTuple_GetItem(notes, 0), *written = PyTuple_GetItem(notes, 1);
+    if (PyTuple_CheckExact(read) && PyTuple_CheckExact(written) && PyTuple_Size(read) == 1 &&
+        PyTuple_Size(written) == 1) {
+        found.kept = Py_NewRef(notes);
+        found.read = PyTuple_GetItem(read, 0);
+        found.written = PyTuple_GetItem(written, 0);
+    }
+    return found;
 }
 
-/* Say whether the last note on some memory is one of a lane, and on writing where that is asked for. */
-static int is_noted(PyObject *pending, PyObject *notes, int writes)
+/* Return the last note on some memory, borrowed; NULL without notes. `count` becomes their number. */
+static PyObject *last_note(Piece *piece, Py_ssize_t *count)
 {
-    if (notes == NULL || pending == NULL)
-        return 0;
-    PyObject *written = PyTuple_GetItem(notes, 1), *read = PyTuple_GetItem(notes, 0);
-    if (pending == written || pending == read)
-        return !writes || pending == written;
-    Py_ssize_t count = PyTuple_CheckExact(pending) ? PyTuple_Size(pending) : 0;
-    PyObject *last = count ? PyTuple_GetItem(pending, count - 1) : NULL;
-    return last != NULL && (last == PyTuple_GetItem(written, 0) ||
-                            (!writes && last == PyTuple_GetItem(read, 0)));
+    PyObject *pending = piece->pending;
+    *count = pending != NULL && PyTuple_CheckExact(pending) ? PyTuple_Size(pending) : 0;
+    return *count ? PyTuple_GetItem(pending, *count - 1) : NULL;
 }
 
 /* Do `ledger_begin` for work in a lane that has `notes`. `noted` becomes 0 if they are not on the
- * memory: what they have so far is of other data, whose users need not wait for this access. */
-static int ledger_begin_lane(Ledger *self, Access *token, Lane *lane, PyObject *notes, int *noted)
+ * memory: what they have so far is of other data, whose users need not wait for this access. The use
+ * of a note of the lane has followed all earlier writes. */
+static int ledger_begin_lane(Ledger *self, Access *token, Lane *lane, LaneNotes notes, int *noted)
 {
     int writes = access_writes(token);
     if (writes < 0)
@@ -166,10 +175,10 @@ static int ledger_begin_lane(Ledger *self, Access *token, Lane *lane, PyObject *
     Piece *piece = ((Replica *)token->replica)->piece;
     if (piece == NULL || self->barred || has_failed((Replica *)token->replica))
         return 0;
-    int here = is_noted(piece->pending, notes, 0);
-    int next = here && PyTuple_Size(piece->pending) == 1
-                   ? 1
-                   : comes_next(piece, writes, lane->queue);
+    Py_ssize_t count;
+    PyObject *last = last_note(piece, &count);
+    int here = last != NULL && (last == notes.written || last == notes.read);
+    int next = here && (count == 1 || !writes) ? 1 : comes_next(piece, writes, lane->queue);
     if (next <= 0)
         return next;
     *noted = *noted && here;
@@ -177,7 +186,7 @@ static int ledger_begin_lane(Ledger *self, Access *token, Lane *lane, PyObject *
 }
 
 /* End an access that `ledger_begin_lane` has begun; `notes` are those of the lane. */
-static int acquirable_end_lane(Acquirable *self, Access *token, PyObject *notes)
+static int acquirable_end_lane(Acquirable *self, Access *token, LaneNotes notes)
 {
     Ledger *ledger = ledger_of(self);
     int writes = access_writes(token);
@@ -186,8 +195,10 @@ static int acquirable_end_lane(Acquirable *self, Access *token, PyObject *notes)
     Replica *replica = IS(token->replica, Replica) ? (Replica *)token->replica : NULL;
     if (replica == NULL || replica->piece == NULL || ledger == NULL)
         return 0;
-    if (!is_noted(replica->piece->pending, notes, writes))
-        return acquirable_end_queued(self, token, notes);
+    Py_ssize_t count;
+    PyObject *last = last_note(replica->piece, &count);
+    if (last == NULL || (last != notes.written && (writes || last != notes.read)))
+        return acquirable_end_queued(self, token, notes.kept);
     int ended = self->has_wishes || has_failed(replica) ? 0 : may_end(ledger, token, writes);
     if (ended > 0)
         ended = ledger_strike(ledger, token, writes);

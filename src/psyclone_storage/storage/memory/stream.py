@@ -91,33 +91,6 @@ class Stream:
                 return work(*args)
         return self.submit(work, *args).result()
 
-    def post(self, work: Callable[..., Any], *args: Any) -> None:
-        """Do `work(*args)` after all that is queued, without waiting for it.
-
-        For callers that must not block, as they may be the worker of another device; `work` must
-        not raise.
-        """
-        if not self._done_at_once(work, args):
-            self.submit(work, *args)
-
-    def _done_at_once(self, work: Callable[..., Any], args: tuple[Any, ...]) -> bool:
-        """Run `work(*args)` and return True, unless other work is in progress."""
-        # The worker holds the lock while it works: a caller that gets it at once finds no work.
-        running: Any = self._running
-        inside = running._is_owned()  # noqa: SLF001  # pylint: disable=protected-access
-        done = False
-        try:
-            # pylint: disable-next=consider-using-with
-            if (inside or running.acquire(blocking=False)) and not self._open:
-                work(*args)
-                done = True
-            _let_go(running, inside)
-        except BaseException:
-            # Once more, if it was there that an interrupt came.
-            _let_go(running, inside)
-            raise
-        return done
-
     def _do_alone(self) -> None:
         """Run the queued work in this thread, because the worker is gone when the program ends.
 
@@ -198,12 +171,6 @@ class Stream:
             self._open.discard(future)
         if not self._open:
             self._idle.wake()
-
-
-def _let_go(lock: Any, inside: bool) -> None:
-    """Release a lock if this thread has it, and had it not before."""
-    if not inside and lock._is_owned():  # noqa: SLF001  # pylint: disable=protected-access
-        lock.release()
 
 
 _STREAMS: weakref.WeakSet[Stream] = weakref.WeakSet()

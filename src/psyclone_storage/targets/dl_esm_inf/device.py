@@ -117,7 +117,7 @@ def _mover(name: str, side: Side, kind: str, address: DerivedType) -> un.Generat
         (part, *there, un.Declare("i", INTEGER), un.Declare("j", INTEGER)),
         (
             un.If(
-                (un.Branch(whole_rows, (un.UpdateLine(side, rows),)),),
+                (un.Branch(whole_rows, (un.UpdateLine(side, (rows,)),)),),
                 tuple(_moved_packed(ex.Name(array), side)),
             ),
         ),
@@ -151,7 +151,7 @@ def _moved_packed(array: ex.Name, side: Side) -> Iterator[un.Line]:
     yield un.EnterDataLine((part,), values=not to_host)
     yield un.DirectiveBlock(Directive.ACC_PARALLEL, RegionOptions(present=True), (loop,))
     if to_host:
-        yield un.UpdateLine(Side.HOST, part)
+        yield un.UpdateLine(Side.HOST, (part,))
     yield un.ExitDataLine((part,))
     if to_host:
         yield un.Assign(there, part)
@@ -231,7 +231,7 @@ def copy_field(paths: Paths, context: LoweringContext, copy: CopyTo) -> tuple[un
     """
     name = copy.datum.name
     data = paths.reach(RequiredProperty.DATA, ex.Name(name))
-    line: un.Line = un.UpdateLine(copy.side, data)
+    line: un.Line = un.UpdateLine(copy.side, (data,))
     if copy.side is Side.DEVICE:
         line = un.Call(
             ex.Name(context.work.imports.helper(_UPDATE, partial(_update, context))), (data,)
@@ -249,7 +249,7 @@ def _update(context: LoweringContext, name: str) -> un.GeneratedRoutine:
         name,
         (context.work.dummy(values),),
         (),
-        (un.UpdateLine(Side.DEVICE, ex.Name(values.name)),),
+        (un.UpdateLine(Side.DEVICE, (ex.Name(values.name),)),),
         "Give the device the values of a field that it has.",
     )
 

@@ -68,7 +68,7 @@ def copy_to(context: LoweringContext, copy: CopyTo) -> tuple[un.Line, ...]:
         first = Binary(Operator.PLUS, bound(space, abi.SpaceProcedure.LAST_OWNED), whole(1))
         last = bound(space, abi.SpaceProcedure.LAST_HALO, copy.halo_depth)
         array = Section(array, (Range(first, last),))
-    return (un.UpdateLine(copy.side, array, if_present=copy.guarded),)
+    return (un.UpdateLine(copy.side, (array,), if_present=copy.guarded),)
 
 
 def arrays_in(context: LoweringContext, lines: Iterable[un.Line]) -> Iterator[str]:

@@ -247,3 +247,26 @@ def test_random_operations_of_threads_race_with_nothing(order: str) -> None:
         works = [partial(shared.run, number, f"{order} {run}") for number in range(THREADS)]
         assert race(works) == []
         shared.check()
+
+
+@pytest.mark.parametrize("order", ["late"], indirect=True)
+@pytest.mark.usefixtures("order")
+def test_pages_of_a_chunk_race_with_a_copy_of_that_chunk_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    buffer = made()
+    with buffer.acquire("host", WRONLY) as token:
+        token.array[...] = 1.0
+    buffer.make_valid("gpu")
+    queues.finish_all()
+    with buffer.acquire("host", RDWR, request=of(3)) as token:
+        token.array[slice(*region(3))] = 2.0
+    monkeypatch.setattr(type(memory("gpu")), "follow", lambda *_, **__: None)
+    with buffer.acquire("gpu", RDWR, request=of(3)) as token:
+        # Nothing but the copy of chunk 3 is pending; nothing waits for it.
+        window = token.array
+        for other in (2, 4):
+            memory("gpu").kernel_view(window, True, span(other))
+        with pytest.raises(DataRaceError, match="in no order with"):
+            memory("gpu").kernel_view(window, True, span(3))
+        monkeypatch.undo()

@@ -247,6 +247,11 @@ def test_const_data_cannot_be_written() -> None:
     with pytest.raises(ConstBufferError, match="memory is read-only"):
         wrapped.acquire(HOST, READ_WRITE)
     assert values(wrapped, GPU).tolist() == [0, 1, 2, 3]
+    for _ in range(2):
+        # Once its values have been read, an access to write must not take the fast path.
+        wrapped.acquire(HOST, READ).release()
+        with pytest.raises(ConstBufferError, match="memory is read-only"):
+            wrapped.acquire(HOST, READ_WRITE)
     wrapped.touch(GPU)
     with pytest.raises(ConstBufferError, match="newer values than its memory at node:0"):
         wrapped.make_valid(HOST)

@@ -151,3 +151,29 @@ def test_the_detector_finds_what_a_look_at_all_pieces_finds(order: str, seed: in
                 else:
                     events.append(queue.put("kernel", (use,), lambda: None))
     assert min(found.values()) > 20
+
+
+def test_arrays_are_equal_to_themselves_only_and_name_their_place() -> None:
+    one, other = (gt.zeros((2, 3), device="gpu").to_cupy() for _ in range(2))
+    assert (one == one) is True  # noqa: PLR0124
+    assert (one == other) is False
+    assert repr(one) == f"<EmulatedDeviceArray (2, 3) float64 at {memory_space('gpu').tag}>"
+
+
+def test_keys_with_device_arrays_select_what_they_select_on_the_host() -> None:
+    field = gt.zeros((3, 4), device="gpu")
+    rows = gt.storage(np.array([2, 0]), device="gpu").to_cupy()
+    field[rows, 1] = np.array([5.0, 7.0])
+    expected = np.zeros((3, 4))
+    expected[[2, 0], 1] = [5.0, 7.0]
+    assert np.array_equal(field.to_numpy(), expected)
+    with pytest.raises(ValueError, match=r"elements of shape \(2,\) at .* do not fit"):
+        field[rows, 1] = np.zeros(3)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i4", "f8"])
+def test_device_values_of_another_type_are_converted(dtype: str) -> None:
+    field = gt.zeros((4,), dtype=dtype, device="gpu")
+    field[...] = gt.storage(np.arange(4.0) + 1.0, device="gpu").to_cupy()
+    assert field.to_numpy().tolist() == [1, 2, 3, 4]
+    assert field.dtype == np.dtype(dtype)

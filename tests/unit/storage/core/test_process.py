@@ -539,7 +539,7 @@ class Reader:
             print("read")
         except BaseException as error:
             print(type(error).__name__)
-        for step in (stream.run, stream.submit, stream.post):
+        for step in (stream.run, stream.submit):
             step(print, "done")
         stream.synchronize()
 
@@ -570,7 +570,7 @@ reader = Reader()
     ],
 )
 def test_a_finalizer_at_the_end_waits_for_nobody(who: str, says: str) -> None:
-    assert run(AT_THE_END % who).split() == ["begun", says, *["done"] * 3]
+    assert run(AT_THE_END % who).split() == ["begun", says, *["done"] * 2]
 
 
 @modules_at_the_end
@@ -578,7 +578,7 @@ def test_a_finalizer_at_the_end_does_not_wait_for_a_worker_that_is_gone() -> Non
     """A copy that the worker had started is either complete or reported as a deadlock."""
     said = run(AT_THE_END % "worker").split()
     assert said[1] in ("read", "AccessDeadlockError")
-    assert said[2:] == ["done"] * 3
+    assert said[2:] == ["done"] * 2
 
 
 def test_handlers_that_are_last_run_after_those_that_come_later() -> None:

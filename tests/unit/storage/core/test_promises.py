@@ -97,7 +97,7 @@ def test_nobody_overtakes_a_running_job() -> None:
 
     submitted = stream.submit(first)
     runs.wait(PATIENCE)
-    stream.post(order.append, "second")
+    stream.submit(order.append, "second")
     last = Worker().start(stream.run, order.append, "third")
     assert order == []
     assert not stream.idle
@@ -150,7 +150,7 @@ def test_nobody_overtakes_a_job_that_is_in_line() -> None:
     order: list[str] = []
     with stream._running:
         submitted = stream.submit(order.append, "first")
-        stream.post(order.append, "second")
+        stream.submit(order.append, "second")
     submitted.result(PATIENCE)
     stream.synchronize()
     assert order == ["first", "second"]

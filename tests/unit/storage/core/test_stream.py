@@ -19,14 +19,8 @@ def test_post_does_not_wait_for_a_busy_worker() -> None:
 
     stream.submit(first)
     assert busy.wait(PATIENCE)
-    Worker()(stream.post, seen.append, "second")
+    Worker()(stream.submit, seen.append, "second")
     assert seen == []
     gate.set()
     stream.synchronize()
     assert seen == ["first", "second"]
-
-
-def test_post_to_an_idle_stream_is_done_at_once() -> None:
-    seen: list[str] = []
-    Stream("test").post(seen.append, "done")
-    assert seen == ["done"]

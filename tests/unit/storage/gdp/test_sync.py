@@ -281,3 +281,7 @@ def test_is_current_asks_without_copying() -> None:
     assert gt.ones((2,)).is_current()
     with pytest.raises(gt.GTNoSuchBufferError, match="on a device"):
         gt.ones((2,)).is_current("gpu")
+
+
+def test_a_state_names_itself() -> None:
+    assert repr(SyncState()) == "<SyncState CLEAN>"

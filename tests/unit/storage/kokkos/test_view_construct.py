@@ -380,3 +380,27 @@ def test_wrong_extents_name_the_label() -> None:
     made = View["double*[4]"]("gamma", 2)
     with pytest.raises(ViewExtentError, match='"gamma"'):
         resize(made, 2, 5)
+
+
+@pytest.mark.spec("VIEW-54")
+@pytest.mark.usefixtures("device")
+def test_memory_at_a_device_address_is_written_in_place() -> None:
+    source = View["double*", CudaSpace]("a", 6)
+    with source.opened() as array:
+        array[...] = 3.0
+    at_address = View["double*", CudaSpace](int(source.data()), 6)
+    with at_address.opened() as array:
+        array[...] = 4.0
+    assert create_mirror_view_and_copy(source)(5) == 4.0
+
+
+def test_a_view_without_memory_is_refused_where_elements_are_used() -> None:
+    empty = View["double*"]()
+    for use in (lambda: empty.buffer, lambda: empty.handle.memory):
+        with pytest.raises(MemoryException, match="A view without memory cannot be used"):
+            use()
+
+
+def test_a_type_of_atomic_elements_names_the_type_of_its_values() -> None:
+    view = View["double*", Atomic](View["double*"]("a", 3))
+    assert view.reference_type == "AtomicElement<double>"

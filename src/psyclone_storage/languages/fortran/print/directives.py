@@ -107,14 +107,20 @@ def spell_block(block: un.DirectiveBlock) -> tuple[list[str], list[str]]:
 def spell_directive(line: StandAlone) -> str:
     """Return the text of a stand-alone directive."""
     match line:
+        case un.EnterDataLine(items, values=values, openmp=True):
+            return f"omp target enter data map({'to' if values else 'alloc'}: {_listed(items)})"
+        case un.ExitDataLine(items, openmp=True):
+            return f"omp target exit data map(delete: {_listed(items)})"
+        case un.UpdateLine(to, items, openmp=True):
+            return f"omp target update {'to' if to is Side.DEVICE else 'from'}({_listed(items)})"
         case un.EnterDataLine(items, queue, values):
             how = "copyin" if values else "create"
             return " ".join((f"acc enter data {how}({_listed(items)})", *_queue(queue)))
         case un.ExitDataLine(items):
             return f"acc exit data delete({_listed(items)})"
-        case un.UpdateLine(to, item, if_present):
+        case un.UpdateLine(to, items, if_present):
             condition = " if_present" if if_present else ""
-            return f"acc update {_SIDES[to]}({spell(item)}){condition}"
+            return f"acc update {_SIDES[to]}({_listed(items)}){condition}"
         case un.QueueWaitLine(queue):
             return f"acc wait({queue})"
         case un.TaskWaitLine():

@@ -229,8 +229,11 @@ def _bind(scope: KernelScope, node: ast.For, target: ast.expr, item: ast.expr) -
     """Return the assignment of an item to the target of a loop; a constant needs none."""
     value = value_of(scope, item)
     if isinstance(target, ast.Name) and value is not UNKNOWN_VALUE:
-        if target.id in scope.arguments or scope.code(target.id) in scope.counters:
-            scope.refuse("P051", f"'{target.id}' cannot count a loop here.", target)
+        name = target.id
+        counts = scope.code(name) in scope.counters or name in scope.literals
+        if counts or name in scope.arguments:
+            what = f"'{name}' counts the loop around." if counts else f"'{name}' is an argument."
+            scope.refuse("P051", what, target, "Use another name.")
             return []
         scope.literals = {**scope.literals, target.id: value}
         return []

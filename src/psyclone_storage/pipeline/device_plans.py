@@ -1,0 +1,433 @@
+"""Plans the data of the device regions of several files, and inserts the transfers as directives.
+
+The root of the call tree creates the copies on the device and deletes them at its end; a procedure
+does so with its local arrays. Transfers are `update` directives in the procedures of the tree. All
+regions then find their arrays on the device.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
+
+from psyclone_storage.analysis.bodies.effects import ProcedureCall
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
+from psyclone_storage.base.names import did_you_mean
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.source import Span
+from psyclone_storage.coherence.program_transfers import ProgramPlan, plan_program
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.device_program import (
+    ProcedureName,
+    ProgramArray,
+    ProgramCall,
+    ProgramProcedure,
+    ProgramTransfer,
+    WorkStep,
+    nested_steps,
+)
+from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.expr import Name, Origin
+from psyclone_storage.ir.facts import ASSUMPTIONS
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.rewrite import with_changed_blocks
+from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.transfer import Side
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.pipeline.program_tree import ProgramTree, all_groups, host_lines
+from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
+from psyclone_storage.transform.file_bench import FileBench
+
+_Lines = tuple[un.Line, ...]
+_MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
+
+
+@dataclass(frozen=True, slots=True)
+class TransferReport:
+    """A transfer, or what creates a copy on the device, for the report.
+
+    `reader` is the use that needs the transfer, and `writer` the one that made the copy stale.
+    """
+
+    datum: str
+    to: str
+    procedure: str
+    line: int
+    weight: float
+    reader: str
+    writer: str
+
+
+@dataclass(frozen=True, slots=True)
+class DataPlan:
+    """The planned data of a call tree.
+
+    - `data`: the arrays that stay on the device.
+    - `transfers`: their transfers.
+    - `left_out`: arrays that regions copy themselves, with reasons.
+    - `unknown`: called procedures that are not in the files; they are assumed to use only their
+      arguments, on the host.
+    """
+
+    root: str
+    data: tuple[str, ...] = ()
+    transfers: tuple[TransferReport, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+
+
+def plan_device_data(
+    benches: Iterable[FileBench], finder: ModuleFinder, root: str, readers: Iterable[str] = ()
+) -> DataPlan:
+    """Insert the data directives of a call tree into files, as steps, and return what they are.
+
+    `root` is the name of a procedure, `module.procedure` if there are several. `readers` are
+    procedures outside the files that only read their arguments.
+
+    Raises:
+        CompileError: `T003`, there is no such procedure; `T098`, a statement of a procedure with
+            device regions is not understood, moves data already, or the procedure is recursive.
+    """
+    return _DataPlanner(tuple(benches), finder, frozenset(map(key_of, readers))).plan(root)
+
+
+class _DataPlanner:
+    """The procedures of the files, and where each is."""
+
+    def __init__(
+        self, benches: tuple[FileBench, ...], finder: ModuleFinder, readers: frozenset[str]
+    ) -> None:
+        self._places: dict[ProcedureName, tuple[FileBench, str]] = {}
+        for bench in benches:
+            inner = {
+                one.extent
+                for unit in bench.file.every_unit()
+                if unit.kind not in _MODULES
+                for one in unit.procedures
+            }
+            for key in bench.routines:
+                code = bench.code(key)
+                if code.extent not in inner:
+                    name = ProcedureName(home_module(code), code.key)
+                    self._places.setdefault(name, (bench, key))
+        kinds = (one.kind for bench in benches for one in bench.facts)
+        codes = {name: bench.code(key) for name, (bench, key) in self._places.items()}
+        assumed = frozenset(kind for kind in kinds if kind in ASSUMPTIONS)
+        self._finder = finder
+        self._uses = ProgramUses(codes, finder, assumed, readers)
+        self._tree = ProgramTree(self._uses)
+
+    def plan(self, root: str) -> DataPlan:
+        """Plan the call tree of `root`."""
+        name = self._named(root)
+        self._tree.read(name)
+        raise_if_any(tuple(self._problems()))
+        procedures = self._tree.procedures
+        excluded = self._excluded(name)
+        closed = self._called_outside()
+        while True:
+            kept = tuple(_without(one, excluded.keys()) for one in procedures.values())
+            plan = plan_program(kept, name, closed, self._uses.assumed)
+            if not plan.infeasible:
+                break
+            new = dict.fromkeys(plan.infeasible, "parts of it are used on both sides")
+            excluded |= self._with_passed(new)
+        self._edit(name, kept, plan)
+        shown = {str(one): why for one, why in sorted(excluded.items()) if why}
+        data = {one for procedure in kept for one in procedure.body.data}
+        reports = tuple(_reports(kept, plan))
+        unknown = tuple(sorted(self._tree.unknown))
+        return DataPlan(str(name), tuple(map(str, sorted(data))), reports, shown, unknown)
+
+    def _named(self, root: str) -> ProcedureName:
+        key = key_of(root)
+        found = [one for one in self._places if key in (str(one), one.name)]
+        if len(found) == 1:
+            return found[0]
+        known = [str(one) for one in self._places]
+        what = "several procedures" if found else "no procedure"
+        hint = f"Write one of {', '.join(map(str, found))}." if found else did_you_mean(key, known)
+        raise CompileError(Diagnostic("T003", f"There is {what} '{root}' in the files.", hint=hint))
+
+    def _problems(self) -> Iterator[Diagnostic]:
+        for one in self._tree.problems:
+            message = f"The data of '{one.procedure}' cannot be planned: {one.reason}."
+            yield Diagnostic("T098", message, one.place)
+
+    def _called_outside(self) -> frozenset[ProcedureName]:
+        """Return the procedures of the tree that others than those of the tree call."""
+        found: set[ProcedureName] = set()
+        for name in self._places.keys() - self._tree.procedures.keys():
+            code = self._uses.code(name)
+            for line in host_lines(code.body):
+                if isinstance(line, un.Call):
+                    found.update(self._uses.called(ProcedureCall(line.procedure, line.args), code))
+        return frozenset(found & self._tree.procedures.keys())
+
+    # ------------------------------------------------------------------------ data
+
+    def _excluded(self, root: ProcedureName) -> dict[ProgramArray, str]:
+        """Return the arrays without a plan, with reasons; "" for those that no device uses."""
+        reasons = dict(self._tree.left_out)
+        on_device: set[ProgramArray] = set()
+        every: set[ProgramArray] = set()
+        for procedure in self._tree.procedures.values():
+            every |= procedure.body.data
+            for step in nested_steps(procedure.body):
+                if isinstance(step, WorkStep) and step.side is Side.DEVICE:
+                    on_device |= step.data
+        for datum in every:
+            if not datum.procedure and (why := self._hidden(datum)):
+                reasons.setdefault(datum, why)
+        excluded = self._with_passed(reasons)
+        used = self._with_passed(dict.fromkeys(on_device, ""))
+        return {**dict.fromkeys(every - used.keys(), ""), **excluded}
+
+    def _hidden(self, datum: ProgramArray) -> str:
+        """Return why a procedure of the tree cannot name a variable of a module, or ""."""
+        module = self._finder.module(datum.module)
+        for name in self._tree.procedures:
+            code = self._uses.code(name)
+            if self._uses.datum(datum.name, code) == datum or name.module == datum.module:
+                continue
+            if module is None or module.hidden(datum.name):
+                return f"it is private in '{datum.module}'"
+            if code.symbol(datum.name).origin is not Origin.UNRESOLVED:
+                return f"its name has another meaning in '{name}'"
+        return ""
+
+    def _with_passed(self, reasons: Mapping[ProgramArray, str]) -> dict[ProgramArray, str]:
+        """Return arrays with those that are passed as them or as which they are passed."""
+        linked: dict[ProgramArray, set[ProgramArray]] = defaultdict(set)
+        for procedure in self._tree.procedures.values():
+            for step in nested_steps(procedure.body):
+                if isinstance(step, ProgramCall):
+                    for each in step.passed:
+                        for one in each:
+                            linked[one.inner].add(one.outer)
+                            linked[one.outer].add(one.inner)
+        found = dict(reasons)
+        queue = list(reasons)
+        for datum in queue:
+            for other in sorted(linked[datum] - found.keys()):
+                found[other] = found[datum]
+                queue.append(other)
+        return found
+
+    # ------------------------------------------------------------------------ directives
+
+    def _edit(
+        self, root: ProcedureName, procedures: tuple[ProgramProcedure, ...], plan: ProgramPlan
+    ) -> None:
+        openmp = self._is_openmp()
+        shared = {one for procedure in procedures for one in procedure.body.data}
+        for procedure in procedures:
+            bench, key = self._places[procedure.name]
+            code = bench.code(key)
+            own = procedure.left & procedure.body.data
+            if procedure.name == root:
+                own |= {one for one in shared if not one.procedure} | procedure.body.data
+            here = [one for one in plan.transfers if one.position.procedure == procedure.name]
+            allocated = self._tree.allocated.get(procedure.name, ())
+            allocating = _allocating(allocated, shared, openmp=openmp)
+            body = _with_lines(code.body, _updates(here, openmp=openmp), allocating)
+            if own:
+                body = _with_data(body, sorted(own), openmp=openmp)
+            uses = tuple(self._imports(code, {one.datum for one in here} | own))
+            if body is not code.body or uses:
+                bench.edit(key, code.body, body, uses=uses)
+
+    def _imports(self, code: Routine, data: set[ProgramArray]) -> Iterator[un.Use]:
+        """Yield the imports that a procedure needs to name variables of modules."""
+        by_module: dict[str, list[str]] = defaultdict(list)
+        for one in sorted(data):
+            if not one.procedure and self._uses.datum(one.name, code) != one:
+                by_module[one.module].append(one.name)
+        for module, names in by_module.items():
+            yield un.Use(module, tuple(un.Imported(name, name) for name in names))
+
+    def _is_openmp(self) -> bool:
+        """Return whether the first region of the tree is OpenMP's."""
+        for name in self._tree.procedures:
+            for is_region, group in all_groups(self._uses.procedures[name].body):
+                line = group[0]
+                if is_region and isinstance(line, un.DirectiveBlock):
+                    return line.directive is Directive.OMP_TARGET
+                if is_region and isinstance(line, un.DirectiveLine):
+                    return key_of(line.text).startswith("omp")
+        return False
+
+
+def _with_data(body: _Lines, data: list[ProgramArray], *, openmp: bool) -> _Lines:
+    """Return the statements of a procedure that creates copies of data and deletes them."""
+    items = tuple(Name(one.name) for one in data)
+    enter = un.EnterDataLine(items, values=False, openmp=openmp)
+    leave = un.ExitDataLine(items, openmp=openmp)
+
+    def change(lines: _Lines) -> _Lines:
+        found: list[un.Line] = []
+        for line in lines:
+            if isinstance(line, un.Return):
+                found.append(leave)
+            found.append(with_changed_blocks(line, change))
+        return tuple(found) if len(found) > len(lines) else _same(lines, found)
+
+    inner = change(body)
+    ended = bool(inner) and isinstance(inner[-1], un.Return)
+    return (enter, *inner) if ended else (enter, *inner, leave)
+
+
+def _same(old: tuple[un.Line, ...], new: list[un.Line]) -> tuple[un.Line, ...]:
+    return old if all(one is other for one, other in zip(old, new, strict=True)) else tuple(new)
+
+
+def _updates(
+    transfers: Iterable[ProgramTransfer], *, openmp: bool
+) -> Mapping[tuple[int, int], list[un.Line]]:
+    """Return the updates at each position of a procedure."""
+    moved: dict[tuple[int, int], dict[Side, list[Name]]] = defaultdict(lambda: defaultdict(list))
+    for one in transfers:
+        moved[one.position.key, one.position.block][one.to].append(Name(one.datum.name))
+    return {
+        where: [un.UpdateLine(to, tuple(names), openmp=openmp) for to, names in sides.items()]
+        for where, sides in moved.items()
+    }
+
+
+def _allocating(
+    allocated: Iterable[tuple[un.Line, tuple[ProgramArray, ...]]],
+    data: set[ProgramArray],
+    *,
+    openmp: bool,
+) -> Mapping[int, un.Line]:
+    """Return, by statement, what creates or deletes copies with the arrays on the host."""
+    found: dict[int, un.Line] = {}
+    for line, every in allocated:
+        names = tuple(Name(one.name) for one in every if one in data)
+        if names and isinstance(line, un.Allocate):
+            found[id(line)] = un.EnterDataLine(names, values=False, openmp=openmp)
+        elif names:
+            found[id(line)] = un.ExitDataLine(names, openmp=openmp)
+    return found
+
+
+def _with_lines(
+    body: _Lines, at: Mapping[tuple[int, int], list[un.Line]], allocating: Mapping[int, un.Line]
+) -> _Lines:
+    """Return statements with others before some of them and at the ends of blocks.
+
+    Copies are created after an array is allocated, and deleted before it is deallocated.
+    """
+
+    def block(lines: _Lines, owner: un.Line | None, number: int) -> _Lines:
+        found: list[un.Line] = []
+        for line in lines:
+            found += at.get((id(line), -1), ())
+            more = allocating.get(id(line))
+            if isinstance(more, un.ExitDataLine):
+                found.append(more)
+            found.append(inside(line))
+            if isinstance(more, un.EnterDataLine):
+                found.append(more)
+        found += at.get((id(owner), number), ())
+        return tuple(found) if len(found) > len(lines) else _same(lines, found)
+
+    def inside(line: un.Line) -> un.Line:
+        numbers = count()
+        return with_changed_blocks(line, lambda lines: block(lines, line, next(numbers)))
+
+    return block(body, None, 0)
+
+
+def _without(procedure: ProgramProcedure, excluded: Iterable[ProgramArray]) -> ProgramProcedure:
+    return replace(procedure, body=procedure.body.without(frozenset(excluded)))
+
+
+# ---------------------------------------------------------------------------- reports
+
+
+def plan_text(plan: DataPlan) -> str:
+    """Return the plan of a call tree in words."""
+    to_device = sum(one.to == Side.DEVICE.value for one in plan.transfers)
+    counts = f"{_number(to_device, 'transfer')} to it and {len(plan.transfers) - to_device} from it"
+    arrays = _number(len(plan.data), "array")
+    lines = [f"Device data of '{plan.root}': {arrays} on the device, {counts}"]
+    for one in plan.transfers:
+        place = f"'{one.procedure}'" + (f", line {one.line}" if one.line else "")
+        lines.append(f"  {one.datum}: to the {one.to} in {place}")
+        lines.append(f"    {one.reader} needs what {one.writer} wrote")
+    for datum, why in plan.left_out.items():
+        lines.append(f"  {datum}: regions copy it, because {why}")
+    if plan.unknown:
+        names = ", ".join(plan.unknown)
+        lines.append(f"  not in the files, assumed to use only their arguments: {names}")
+    return "\n".join(lines) + "\n"
+
+
+def _number(amount: int, what: str) -> str:
+    return f"{amount} {what}" + ("" if amount == 1 else "s")
+
+
+def plan_json(plan: DataPlan) -> str:
+    """Return the plan of a call tree as JSON."""
+    transfers = [
+        {
+            "array": one.datum,
+            "to": one.to,
+            "procedure": one.procedure,
+            "line": one.line,
+            "estimated_executions": one.weight,
+            "reader": one.reader,
+            "writer": one.writer,
+        }
+        for one in plan.transfers
+    ]
+    table = {
+        "root": plan.root,
+        "arrays": list(plan.data),
+        "transfers": transfers,
+        "left_out": dict(plan.left_out),
+        "unknown_procedures": list(plan.unknown),
+    }
+    return json.dumps(table, indent=2) + "\n"
+
+
+def _reports(
+    procedures: tuple[ProgramProcedure, ...], plan: ProgramPlan
+) -> Iterator[TransferReport]:
+    known = {one.name: one for one in procedures}
+    for one in plan.transfers:
+        procedure = known[one.position.procedure]
+        place, reader, writer = _around(procedure, one)
+        line = 0 if place is None else place.line
+        name, to = str(one.datum), one.to.value
+        yield TransferReport(name, to, str(procedure.name), line, one.weight, reader, writer)
+
+
+def _around(procedure: ProgramProcedure, transfer: ProgramTransfer) -> tuple[Span | None, str, str]:
+    """Return the place of a transfer, the use that needs it, and the one before it."""
+    writer, reader, place = "the caller", "the caller", None
+    passed = False
+    for step in nested_steps(procedure.body):
+        here = id(step.line) == transfer.position.key and step.line is not None
+        if here:
+            passed = passed or transfer.position.block < 0
+            place = place or step.place
+        if transfer.datum not in step.data or not isinstance(step, WorkStep | ProgramCall):
+            continue
+        if isinstance(step, WorkStep):
+            use, what = step.uses[transfer.datum], f"the {step.side.value}"
+            needs = step.side is transfer.to and use.needs
+            writes = step.side is not transfer.to and use.writes
+        else:
+            what, needs, writes = f"'{step.procedures[0]}'", True, True
+        text = what if step.place is None else f"{what} in line {step.place.line}"
+        if writes and not passed:
+            writer = text
+        if needs and passed:
+            reader = text
+            break
+    return place, reader, writer

@@ -1,0 +1,534 @@
+"""Reads the procedures of a call tree as steps on host and device, for transfer plans.
+
+A device region is a block of statements with an OpenACC or OpenMP directive, by a recipe or by the
+author. Only arrays of intrinsic types are planned that are neither pointers nor targets. For other
+data, and for arrays in `left_out`, regions copy what they need, as without a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from psyclone_storage.analysis.bodies.array_uses import ArrayUse
+from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites
+from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.device_program import (
+    ChoiceStep,
+    CopyUse,
+    JumpStep,
+    Passed,
+    ProcedureName,
+    ProgramArray,
+    ProgramCall,
+    ProgramProcedure,
+    ProgramStep,
+    RepeatStep,
+    StepSequence,
+    WorkStep,
+)
+from psyclone_storage.ir.directive import Directive
+from psyclone_storage.ir.facts import FactKind
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.paths import path_of
+from psyclone_storage.ir.rewrite import (
+    blocks_of,
+    expressions_of,
+    names_in,
+    place_of_line,
+    substituted,
+    walk_lines,
+)
+from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.transfer import Side
+from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
+
+_REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS, Directive.OMP_TARGET)
+_OPENS = regex(
+    r"(?:acc\s+(?P<acc>parallel|kernels|serial)\b"
+    r"|omp\s+(?P<omp>target)\b(?!\s*(?:data|enter|exit|update|end)\b))(?P<rest>.*)"
+)
+_OF_A_LOOP = regex(r"\s*(?:loop\b|(?:teams\s+|distribute\s+|parallel\s+|simd\s+)*(?:do|loop)\b)")
+_PRIVATE = regex(r"\b(?:first|last)?private\s*\(([^()]*)\)")
+_ASYNC = regex(r"\b(?:async|nowait)\b")
+_WORD = regex(r"[a-z]\w*")
+_MANAGED = regex(
+    r"(?:acc\s+(?:data|enter\s+data|exit\s+data|update|declare|host_data)"
+    r"|omp\s+target\s+(?:data|enter|exit|update))\b"
+)
+_STRUCTURE = (un.If, un.Select, un.Return, un.Exit, un.Cycle, un.Goto, un.Label)
+"""Statements that are never one step: transfers are possible in branches."""
+_THREADS = regex(r"omp\s+(?:parallel|task|sections|single|master|masked|workshare)\b")
+_DIRECTIVE_IN_TEXT = regex(r"!\$(?:acc|omp|ACC|OMP)")
+_NOT_PLANNED = {
+    "pointer": "it is a pointer",
+    "target": "it is a target, which a pointer may change",
+    "volatile": "it is volatile",
+    "optional": "it may be absent",
+    "save": "it keeps its value between calls",
+}
+
+
+_Allocation = tuple[un.Allocate | un.Deallocate, tuple[ProgramArray, ...]]
+"""A statement with the planned arrays that it allocates or deallocates."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeProblem:
+    """A reason why a procedure cannot be planned, with its place."""
+
+    procedure: ProcedureName
+    reason: str
+    place: Span | None
+
+
+class _UnplannedError(Exception):
+    """A statement in a procedure with device regions is not understood."""
+
+    def __init__(self, reason: str, place: Span | None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.place = place
+
+
+@dataclass(slots=True)
+class ProgramTree:
+    """The procedures of a call tree, callers first, with reasons for what is not planned."""
+
+    uses: ProgramUses
+    procedures: dict[ProcedureName, ProgramProcedure] = field(default_factory=dict)
+    left_out: dict[ProgramArray, str] = field(default_factory=dict)
+    problems: list[TreeProblem] = field(default_factory=list)
+    unknown: set[str] = field(default_factory=set)
+    allocated: dict[ProcedureName, list[_Allocation]] = field(default_factory=dict)
+    _relevant: dict[ProcedureName, bool] = field(default_factory=dict)
+
+    def read(self, root: ProcedureName) -> None:
+        """Read a procedure, and those that it calls and that have device regions."""
+        order: list[ProcedureName] = []
+        self._visit(root, order, set())
+        for name in order:
+            try:
+                self.procedures[name] = _ProcedureReader(self, name).procedure()
+            except _UnplannedError as error:
+                self.problems.append(TreeProblem(name, error.reason, error.place))
+        self.procedures = dict(reversed(self.procedures.items()))
+
+    def _visit(
+        self, name: ProcedureName, order: list[ProcedureName], active: set[ProcedureName]
+    ) -> None:
+        """Add a procedure after those that it calls."""
+        if name in active:
+            place = self.uses.procedures[name].place
+            self.problems.append(TreeProblem(name, "it is recursive", place))
+            return
+        if name in order:
+            return
+        active.add(name)
+        for inner in self.called_by(name):
+            if self.is_relevant(inner):
+                self._visit(inner, order, active)
+        active.remove(name)
+        order.append(name)
+
+    def called_by(self, name: ProcedureName) -> tuple[ProcedureName, ...]:
+        """Return the procedures that host statements of a procedure call."""
+        code = self.uses.code(name)
+        found: dict[ProcedureName, None] = {}
+        for line in host_lines(code.body):
+            if isinstance(line, un.Call):
+                call = ProcedureCall(line.procedure, line.args)
+                found |= dict.fromkeys(self.uses.called(call, code))
+        return tuple(found)
+
+    def has_regions(self, call: ProcedureCall) -> bool:
+        """Return whether a procedure with the name of an unknown call has device regions."""
+        key = key_of(ex.spell(call.procedure).rpartition("%")[2])
+        return any(one.name == key and self.is_relevant(one) for one in self.uses.procedures)
+
+    def is_relevant(self, name: ProcedureName) -> bool:
+        """Return whether a procedure has device regions, also in procedures that it calls."""
+        if name not in self._relevant:
+            self._relevant[name] = False
+            code = self.uses.code(name)
+            self._relevant[name] = any(is_region for is_region, _ in all_groups(code.body)) or any(
+                map(self.is_relevant, self.called_by(name))
+            )
+        return self._relevant[name]
+
+
+class _ProcedureReader:
+    """Reads one procedure."""
+
+    def __init__(self, tree: ProgramTree, name: ProcedureName) -> None:
+        self._tree = tree
+        self._name = name
+        self._code = tree.uses.code(name)
+        self._names = RoutineNames(self._code)
+        self._loops: list[tuple[str, un.Line]] = []
+
+    def procedure(self) -> ProgramProcedure:
+        """Return the steps of the procedure.
+
+        Raises:
+            _UnplannedError: a statement that matters is not understood.
+        """
+        if self._code.internal is not None:
+            raise _UnplannedError("it has internal procedures", self._code.place)
+        for line in host_lines(self._code.body):
+            self._check(line)
+        body = self._sequence(self._code.body, None, 0)
+        local, fresh = set[ProgramArray](), set[ProgramArray]()
+        for datum in body.data:
+            if datum.procedure:
+                item = self._code.declared(datum.name)
+                is_dummy = datum.name in self._code.dummy_keys
+                if not is_dummy:
+                    local.add(datum)
+                elif item is not None and "intent(out)" in item.words:
+                    fresh.add(datum)
+        return ProgramProcedure(self._name, body, frozenset(local | fresh), frozenset(local))
+
+    # ------------------------------------------------------------------------ statements
+
+    def _sequence(self, lines: tuple[un.Line, ...], owner: un.Line | None, at: int) -> StepSequence:
+        steps: list[ProgramStep] = []
+        for is_region, group in groups(lines):
+            if is_region:
+                steps.append(self._region(group))
+            else:
+                steps += self._statement(group[0])
+        return StepSequence(tuple(steps), owner, at)
+
+    def _region(self, group: tuple[un.Line, ...]) -> WorkStep:
+        private = set[str]()
+        for line in walk_lines(group):
+            if _is_asynchronous(line):
+                raise _UnplannedError("a region is asynchronous", _place(group))
+            if isinstance(line, un.DirectiveBlock):
+                private |= {key_of(name) for name in (*line.private, *line.firstprivate)}
+            elif isinstance(line, un.DirectiveLine):
+                for found in _PRIVATE.finditer(key_of(line.text)):
+                    private |= set(_WORD.findall(found[1]))
+        uses = self._uses(group, frozenset(private), on_device=True)
+        return WorkStep(Side.DEVICE, uses, group[0], _place(group))
+
+    def _statement(self, line: un.Line) -> Iterator[ProgramStep]:
+        if isinstance(line, un.Allocate | un.Deallocate):
+            self._note_allocation(line)
+        if not self._matters(line):
+            uses = self._uses((line,), frozenset())
+            if uses:
+                yield WorkStep(Side.HOST, uses, line, place_of_line(line))
+            return
+        place = place_of_line(line)
+        match line:
+            case un.Call():
+                yield from self._call(line)
+            case un.If(branches, otherwise):
+                yield from self._reads(line)
+                inner = [self._sequence(one.body, line, at) for at, one in enumerate(branches)]
+                if otherwise:
+                    inner.append(self._sequence(otherwise, line, len(branches)))
+                yield ChoiceStep(tuple(inner), bool(otherwise), line, place)
+            case un.Select(cases=cases):
+                yield from self._reads(line)
+                inner = [self._sequence(one.body, line, at + 1) for at, one in enumerate(cases)]
+                default = any(not one.guards for one in cases)
+                yield ChoiceStep(tuple(inner), default, line, place)
+            case un.Do(body=body, name=name):
+                yield from self._reads(line)
+                self._loops.append((key_of(name), line))
+                yield RepeatStep(self._sequence(body, line, 0), line, place)
+                self._loops.pop()
+            case un.While(body=body, name=name):
+                reads = tuple(self._reads(line))
+                yield from reads
+                self._loops.append((key_of(name), line))
+                inside = self._sequence(body, line, 0)
+                self._loops.pop()
+                again = tuple(WorkStep(Side.HOST, one.uses, None, one.place) for one in reads)
+                steps = (*inside.steps, *again)
+                yield RepeatStep(StepSequence(steps, line, 0), line, place)
+            case un.Return():
+                yield JumpStep(line=line, place=place)
+            case un.Exit(name) | un.Cycle(name):
+                loop = self._loop(key_of(name) if name else "", place)
+                yield JumpStep(loop, isinstance(line, un.Cycle), line, place)
+            case _:
+                raise _UnplannedError(f"'{_first(line)}' is not understood", place)
+
+    def _loop(self, name: str, place: Span | None) -> un.Line:
+        for own, line in reversed(self._loops):
+            if not name or own == name:
+                return line
+        raise _UnplannedError("it jumps out of a construct that is not a loop", place)
+
+    def _check(self, line: un.Line) -> None:
+        """Check that a host statement is understood as far as device data are concerned.
+
+        Raises:
+            _UnplannedError: it moves data itself, starts threads, or calls a procedure with device
+                regions in another way than by its name in a `call` statement.
+        """
+        place = place_of_line(line)
+        if isinstance(line, un.DirectiveLine):
+            words = " ".join(key_of(line.text).split())
+            if _MANAGED.match(words):
+                raise _UnplannedError(f"'{line.text}' already moves data", place)
+            if _THREADS.match(words):
+                raise _UnplannedError(f"'{line.text}' starts threads of the host", place)
+        if isinstance(line, un.Opaque) and _DIRECTIVE_IN_TEXT.search(line.text):
+            raise _UnplannedError(f"'{_first(line)}' is not understood", place)
+        for call in call_sites((line,), self._code):
+            by_name = isinstance(line, un.Call) and call.procedure is line.procedure
+            is_plain = by_name and isinstance(call.procedure, ex.Name)
+            names = self._tree.uses.called(call, self._code)
+            if any(map(self._tree.is_relevant, names)) and not is_plain:
+                what = ex.spell(call.procedure)
+                raise _UnplannedError(f"'{what}' has device regions, but no plain call", place)
+            if not names and self._tree.has_regions(call):
+                what = ex.spell(call.procedure)
+                raise _UnplannedError(f"it is not known which '{what}' is called", place)
+
+    def _matters(self, line: un.Line) -> bool:
+        """Return whether a statement consists of several steps, or jumps."""
+        if isinstance(line, un.Call):
+            names = self._tree.uses.called(ProcedureCall(line.procedure, line.args), self._code)
+            return any(map(self._tree.is_relevant, names))
+        if isinstance(line, _STRUCTURE):
+            return True
+        if isinstance(line, un.Do | un.While) and not self._leaves(line):
+            return any(self._is_relevant_inside(one) for one in walk_lines(line.body))
+        return any(
+            is_region or any(self._matters(one) for one in group)
+            for block in blocks_of(line)
+            for is_region, group in groups(block)
+        )
+
+    def _is_relevant_inside(self, line: un.Line) -> bool:
+        if isinstance(line, un.Call):
+            return self._matters(line)
+        return _region_kind(line) != ""
+
+    def _leaves(self, loop: un.Do | un.While) -> bool:
+        """Return whether a loop contains a jump out of it."""
+        own = {key_of(one.name) for one in walk_lines((loop,)) if isinstance(one, un.Do | un.While)}
+        for line in walk_lines(loop.body):
+            if isinstance(line, un.Return | un.Goto | un.Label):
+                return True
+            if isinstance(line, un.Exit | un.Cycle) and line.name and key_of(line.name) not in own:
+                return True
+        return False
+
+    def _reads(self, line: un.Line) -> Iterator[WorkStep]:
+        """Yield the reads of the conditions and bounds of a construct."""
+        values = tuple(expressions_of(line))
+        output = un.InputOutput("write", (ex.Star(),), values)
+        if uses := self._uses((output,), frozenset()):
+            yield WorkStep(Side.HOST, uses, line, place_of_line(line))
+
+    # ------------------------------------------------------------------------ uses
+
+    def _uses(
+        self, lines: tuple[un.Line, ...], private: frozenset[str], *, on_device: bool = False
+    ) -> dict[ProgramArray, CopyUse]:
+        """Return the uses of the planned arrays by statements, including those by calls."""
+        found: dict[ProgramArray, CopyUse] = {}
+        unwritten = on_device and FactKind.UNWRITTEN_UNUSED in self._tree.uses.assumed
+        for variable, use in self._tree.uses.uses_of_lines(self._code, lines).items():
+            if len(variable) == 1 and variable[0] not in private and self._is_planned(variable[0]):
+                datum = self._tree.uses.datum(variable[0], self._code)
+                found[datum] = _use(use, unwritten=unwritten)
+        shared, unknown = self._tree.uses.shared_by_calls(self._code, walk_lines(lines))
+        self._tree.unknown |= unknown
+        for datum, use in shared.items():
+            own = _use(use, unwritten=unwritten)
+            found[datum] = found[datum].joined(own) if datum in found else own
+        return found
+
+    def _is_planned(self, key: str) -> bool:
+        item = self._names.declaration((key,))
+        if item is None or not item.shape or "parameter" in item.words:
+            return False
+        datum = self._tree.uses.datum(key, self._code)
+        reason = next((why for word, why in _NOT_PLANNED.items() if word in item.words), "")
+        if not isinstance(item.type, ScalarType):
+            return False
+        if key in self._names.aliases or key in self._names.unclear:
+            reason = "other statements may change its meaning"
+        if "allocatable" in item.words and key in self._code.dummy_keys:
+            reason = "callers may allocate it"
+        if isinstance(item.shape[-1], ex.Star):
+            reason = "its size is not known"
+        if item.value is not None and datum.procedure:
+            reason = _NOT_PLANNED["save"]
+        if reason == _NOT_PLANNED["save"] and not datum.procedure:
+            reason = ""
+        if reason:
+            self._tree.left_out.setdefault(datum, reason)
+        return True
+
+    def _same_shape(self, line: un.Call, own: Routine, dummy: str, outer: str) -> bool:
+        """Return whether an argument certainly has the shape of the array that is passed."""
+        inner, given = own.declared(dummy), self._names.declaration((outer,))
+        if inner is None or given is None or len(inner.shape) != len(given.shape):
+            return False
+        actual = {
+            arg.key if isinstance(arg, ex.Keyword) else key: _value(arg)
+            for key, arg in zip(own.dummy_keys, line.args, strict=False)
+        }
+
+        def is_same(one: ex.Expr, other: ex.Expr) -> bool:
+            inside = substituted(_with_constants(one, own), actual)
+            both = (_with_constants(extent, self._code) for extent in (inside, other))
+            return len({*map(ex.spell, both)}) == 1
+
+        return all(
+            _is_free(one) or (self._is_fixed(other) and is_same(one, other))
+            for one, other in zip(inner.shape, given.shape, strict=True)
+        )
+
+    def _is_fixed(self, extent: ex.Expr) -> bool:
+        """Return whether an extent has the same value throughout the procedure."""
+        found = [self._code.declared(name) for name in names_in(extent)]
+        return all(item is None or bool(item.words & {"intent(in)", "parameter"}) for item in found)
+
+    def _note_allocation(self, line: un.Allocate | un.Deallocate) -> None:
+        paths = filter(None, map(path_of, line.arrays))
+        keys = (path.root for path in paths if len(path.variable) == 1)
+        data = tuple(self._tree.uses.datum(key, self._code) for key in keys
+                     if self._is_planned(key))  # fmt: skip
+        if data:
+            self._tree.allocated.setdefault(self._name, []).append((line, data))
+
+    def _call(self, line: un.Call) -> Iterator[ProgramStep]:
+        place = place_of_line(line)
+        names = self._tree.uses.called(ProcedureCall(line.procedure, line.args), self._code)
+        passed = tuple(tuple(self._passed(line, name)) for name in names)
+        read = [one for one in line.args if path_of(_value(one)) is None]
+        read += [item for one in line.args if (path := path_of(_value(one)))
+                 for item in path.subscripts]  # fmt: skip
+        output = un.InputOutput("write", (ex.Star(),), tuple(map(_value, read)))
+        if read and (uses := self._uses((output,), frozenset())):
+            yield WorkStep(Side.HOST, uses, line, place)
+        yield ProgramCall(names, passed, line, place)
+
+    def _passed(self, line: un.Call, name: ProcedureName) -> Iterator[Passed]:
+        own = self._tree.uses.code(name)
+        for at, arg in enumerate(line.args):
+            value, path = _value(arg), path_of(_value(arg))
+            if path is None or len(path.variable) > 1 or not self._is_planned(path.root):
+                continue
+            key = arg.key if isinstance(arg, ex.Keyword) else own.dummy_keys[at]
+            inner = ProgramArray(home_module(own), own.key, key)
+            outer = self._tree.uses.datum(path.root, self._code)
+            whole = isinstance(value, ex.Name) or path.is_whole
+            whole = whole and self._same_shape(line, own, key, path.root)
+            yield Passed(inner, outer, whole)
+        if name in self._tree.procedures:
+            for datum in sorted(self._tree.procedures[name].body.data):
+                if not datum.procedure:
+                    yield Passed(datum, datum)
+
+
+def _value(arg: ex.Expr) -> ex.Expr:
+    return arg.value if isinstance(arg, ex.Keyword) else arg
+
+
+def _is_free(extent: ex.Expr) -> bool:
+    """Return whether the extent of an argument is that of what is passed (`:`)."""
+    return isinstance(extent, ex.Range) and extent.upper is None
+
+
+def _with_constants(extent: ex.Expr, code: Routine) -> ex.Expr:
+    """Return an extent with named constants replaced by their values."""
+    constants = {}
+    for name in names_in(extent):
+        value = code.symbol(name).value
+        if isinstance(value, ex.Literal):
+            constants[name] = value
+    return substituted(extent, constants)
+
+
+def _use(use: ArrayUse, *, unwritten: bool) -> CopyUse:
+    return CopyUse(use.exposed or (use.written and not use.covered and not unwritten), use.written)
+
+
+def _place(group: tuple[un.Line, ...]) -> Span | None:
+    return next(filter(None, map(place_of_line, group)), None)
+
+
+def _first(line: un.Line) -> str:
+    return line.text.split("\n")[0] if isinstance(line, un.Opaque) else type(line).__name__
+
+
+# ---------------------------------------------------------------------------- regions
+
+
+def _is_asynchronous(line: un.Line) -> bool:
+    """Return whether the host does not wait for a region."""
+    if isinstance(line, un.DirectiveBlock):
+        return line.options.queue >= 0 or line.options.nowait
+    return isinstance(line, un.DirectiveLine) and bool(_ASYNC.search(key_of(line.text)))
+
+
+def _region_kind(line: un.Line) -> str:
+    """Return "block", "loop" or "open" for a line that begins a device region, or ""."""
+    if isinstance(line, un.DirectiveBlock):
+        return "block" if line.directive in _REGIONS else ""
+    if isinstance(line, un.DirectiveLine):
+        found = _OPENS.match(" ".join(key_of(line.text).split()))
+        if found:
+            return "loop" if _OF_A_LOOP.match(found["rest"]) else "open"
+    return ""
+
+
+def groups(lines: Iterable[un.Line]) -> Iterator[tuple[bool, tuple[un.Line, ...]]]:
+    """Yield the device regions of a block and its other statements, with whether it is a region."""
+    rest = list(lines)
+    while rest:
+        line = rest.pop(0)
+        kind = _region_kind(line)
+        if not kind or kind == "block":
+            yield kind == "block", (line,)
+            continue
+        group = [line]
+        while rest:
+            group.append(rest.pop(0))
+            if kind == "loop" and isinstance(group[-1], un.Do):
+                if rest and _is_end(rest[0]):
+                    group.append(rest.pop(0))
+                break
+            if kind == "open" and _is_end(group[-1]):
+                break
+        yield True, tuple(group)
+
+
+def _is_end(line: un.Line) -> bool:
+    if not isinstance(line, un.DirectiveLine):
+        return False
+    words = key_of(line.text).split()
+    ends = ("parallel", "kernels", "serial", "target")
+    return words[1:2] == ["end"] and bool(set(ends) & set(words[2:3]))
+
+
+def all_groups(lines: Iterable[un.Line]) -> Iterator[tuple[bool, tuple[un.Line, ...]]]:
+    """Yield the groups of a block and of the blocks in its host statements."""
+    for is_region, group in groups(lines):
+        yield is_region, group
+        if not is_region:
+            for block in blocks_of(group[0]):
+                yield from all_groups(block)
+
+
+def host_lines(lines: Iterable[un.Line]) -> Iterator[un.Line]:
+    """Yield the statements that are not in a device region."""
+    for is_region, group in all_groups(lines):
+        if not is_region:
+            yield group[0]

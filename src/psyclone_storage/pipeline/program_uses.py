@@ -1,0 +1,266 @@
+"""Uses of arrays by the procedures of a program: effects of calls, and trees for transfer plans.
+
+Effects are computed bottom-up: for each argument and each variable of a module, whether a procedure
+reads it before it writes it, writes it, or writes all of it. Recursive procedures, and procedures
+with statements that are not understood, may read and write everything that they name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from operator import is_
+
+from psyclone_storage.analysis.bodies.accesses import unknown_lines
+from psyclone_storage.analysis.bodies.array_uses import ArrayUse, array_uses
+from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites
+from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.device_program import ProcedureName, ProgramArray
+from psyclone_storage.ir.facts import FactKind
+from psyclone_storage.ir.intrinsics import HARMLESS
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.rewrite import names_of_line, walk_lines, with_changed_blocks
+from psyclone_storage.ir.routine import ModuleContext, Routine
+from psyclone_storage.ir.symbols import Procedure
+from psyclone_storage.ir.types import Intent, Intrinsic
+from psyclone_storage.languages.fortran.parse.state import read_state
+from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.pipeline.call_resolution import CallResolver, ProcedurePlace
+
+_WORST = ArrayUse(exposed=True, written=True)
+_NONE = ex.Literal("0", Intrinsic.INTEGER)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureUses:
+    """Effects of a procedure on its arguments and on variables of modules.
+
+    `unknown` are the procedures that it calls and that are not in the program.
+    """
+
+    arguments: Mapping[str, ArrayUse]
+    shared: Mapping[ProgramArray, ArrayUse]
+    unknown: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class ProgramUses:
+    """The procedures of a program, by name, with their effects.
+
+    Procedures that are not in `procedures` change only their arguments, and those with the names
+    `readers` not even these.
+    """
+
+    procedures: Mapping[ProcedureName, Routine]
+    finder: ModuleFinder
+    assumed: frozenset[FactKind] = frozenset()
+    readers: frozenset[str] = frozenset()
+    _found: dict[ProcedureName, ProcedureUses | None] = field(default_factory=dict)
+    _codes: dict[ProcedureName, Routine] = field(default_factory=dict)
+    _resolver: CallResolver | None = None
+
+    # ------------------------------------------------------------------------ names
+
+    def code(self, name: ProcedureName) -> Routine:
+        """Return a procedure whose calls have the effects that are computed here."""
+        if name not in self._codes:
+            code = self.procedures[name]
+            context = ModuleContext(
+                lambda *_: None,
+                lambda *_: (),
+                imported=self.finder.imported,
+                effects=self._record,
+            )
+            self._codes[name] = replace(code, module=replace(code.module, context=context))
+        return self._codes[name]
+
+    def called(self, call: ProcedureCall, code: Routine) -> tuple[ProcedureName, ...]:
+        """Return the procedures of the program that a call may execute, () if it is unknown."""
+        if isinstance(call.procedure, ex.Name):
+            return self._of_symbol(code.symbol(call.procedure.key), home_module(code))
+        return self._in_program(self._calls.called(call, None, code))
+
+    @property
+    def _calls(self) -> CallResolver:
+        if self._resolver is None:
+            self._resolver = CallResolver(self.finder, read_state)
+        return self._resolver
+
+    def _in_program(self, places: Iterable[ProcedurePlace]) -> tuple[ProcedureName, ...]:
+        """Return the names of procedures, () if one is not in the program."""
+        names = tuple(dict.fromkeys(ProcedureName(one.module, one.name) for one in places))
+        return names if all(name in self.procedures for name in names) else ()
+
+    def _of_symbol(self, symbol: ex.Symbol, module: str) -> tuple[ProcedureName, ...]:
+        home = symbol.module_key or (module if symbol.origin is ex.Origin.HOST else "")
+        own = ProcedureName(home, key_of(symbol.name))
+        if own in self.procedures:
+            return (own,)
+        if symbol.origin not in (ex.Origin.HOST, ex.Origin.IMPORTED):
+            return ()
+        return self._in_program(self._calls.in_module(replace(symbol, module=home), None))
+
+    def datum(self, key: str, code: Routine) -> ProgramArray:
+        """Return the variable that a name denotes in a procedure."""
+        symbol = code.symbol(key)
+        match symbol.origin:
+            case ex.Origin.IMPORTED:
+                return ProgramArray(symbol.module_key, "", key_of(symbol.name))
+            case ex.Origin.HOST:
+                return ProgramArray(home_module(code), "", key)
+        return ProgramArray(home_module(code), code.key, key)
+
+    # ------------------------------------------------------------------------ effects
+
+    def _record(self, symbol: ex.Symbol, _: Iterable[un.Use]) -> Procedure | None:
+        """Return the effects of a procedure on its arguments for the data flow of a caller."""
+        names = self._of_symbol(symbol, symbol.module_key)
+        known = [self.of(name) for name in names]
+        if len(names) != 1 or known[0] is None:
+            return None
+        code, uses = self.procedures[names[0]], known[0].arguments
+        dummies = tuple((key, _intent(uses.get(key, ArrayUse()))) for key in code.dummy_keys)
+        place = code.place or code.extent
+        if place is None or (code.result and any(use.written for use in uses.values())):
+            return None
+        scalars = frozenset(
+            item.key for item in code.declarations
+            if isinstance(item, un.Declare) and not item.shape and item.key in code.dummy_keys
+        )  # fmt: skip
+        return Procedure(
+            symbol.key, frozenset(), place, bool(code.result), True, dummies, scalars, True
+        )
+
+    def of(self, name: ProcedureName) -> ProcedureUses | None:
+        """Return the effects of a procedure of the program, None if it is recursive."""
+        if name not in self._found:
+            self._found[name] = None
+            self._found[name] = self._computed(name)
+        return self._found[name]
+
+    def _computed(self, name: ProcedureName) -> ProcedureUses:
+        code = self.code(name)
+        uses = self.uses_of_lines(code, code.body)
+        clear = not any(unknown_lines(code.body))
+        arguments: dict[str, ArrayUse] = {}
+        shared: dict[ProgramArray, ArrayUse] = {}
+        for variable, use in uses.items():
+            key = variable[0]
+            own = use if clear and len(variable) == 1 else replace(use, covered=False)
+            if key in code.dummy_keys:
+                arguments[key] = _joined(arguments.get(key), self._declared(key, own, code))
+            elif self._is_shared(key, code):
+                datum = self.datum(key, code)
+                shared[datum] = _joined(shared.get(datum), own)
+        more, unknown = self.shared_by_calls(code, walk_lines(code.body))
+        for datum, use in more.items():
+            shared[datum] = _joined(shared.get(datum), use)
+        inner = frozenset[str]() if code.internal is None else code.internal.names
+        arguments |= dict.fromkeys(inner.intersection(code.dummy_keys), _WORST)
+        found = (key for key in inner if self._is_shared(key, code))
+        shared |= {self.datum(key, code): _WORST for key in found}
+        return ProcedureUses(arguments, shared, unknown)
+
+    def uses_of_lines(
+        self, code: Routine, lines: Iterable[un.Line]
+    ) -> Mapping[tuple[str, ...], ArrayUse]:
+        """Return the uses of variables by statements of a procedure, without those in calls."""
+        return array_uses(code, [self._seen(line, code) for line in lines], self.assumed)
+
+    def _seen(self, line: un.Line, code: Routine) -> un.Line:
+        """Return a statement without arguments that procedures do not use.
+
+        Calls that only read their arguments are output statements.
+        """
+        if isinstance(line, un.Call) and isinstance(line.procedure, ex.Name):
+            key = line.procedure.key
+            names = self._of_symbol(code.symbol(key), home_module(code))
+            if not names and key in self.readers:
+                values = (one.value if isinstance(one, ex.Keyword) else one for one in line.args)
+                return un.InputOutput("write", (ex.Star(),), tuple(values), place=line.place)
+            known = self.of(names[0]) if len(names) == 1 else None
+            if known is not None:
+                args = tuple(self._used(line, names[0], known))
+                return replace(line, args=args) if args != line.args else line
+            return line
+
+        def change(block: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
+            new = tuple(self._seen(inner, code) for inner in block)
+            return block if all(map(is_, new, block)) else new
+
+        return with_changed_blocks(line, change)
+
+    def _used(self, line: un.Call, name: ProcedureName, known: ProcedureUses) -> Iterator[ex.Expr]:
+        """Yield the arguments of a call, with a constant for each that the procedure ignores."""
+        keys = self.procedures[name].dummy_keys
+        for at, arg in enumerate(line.args):
+            key = arg.key if isinstance(arg, ex.Keyword) else keys[at] if at < len(keys) else ""
+            if not key or key in known.arguments:
+                yield arg
+            else:
+                yield replace(arg, value=_NONE) if isinstance(arg, ex.Keyword) else _NONE
+
+    def _declared(self, key: str, use: ArrayUse, code: Routine) -> ArrayUse:
+        """Return a use that respects the intent of an argument without pointers."""
+        item = code.declared(key)
+        if item is None or {"pointer", "allocatable"} & item.words:
+            return use
+        if "intent(in)" in item.words:
+            return ArrayUse(exposed=use.exposed)
+        return replace(use, exposed=use.exposed and "intent(out)" not in item.words)
+
+    def shared_by_calls(
+        self, code: Routine, lines: Iterable[un.Line]
+    ) -> tuple[Mapping[ProgramArray, ArrayUse], frozenset[str]]:
+        """Return the uses of variables of modules by the calls in `lines`, and unknown calls."""
+        shared: dict[ProgramArray, ArrayUse] = {}
+        unknown: set[str] = set()
+        for call in call_sites(lines, code):
+            names = self.called(call, code)
+            if not names:
+                unknown |= self._unknown(call, code)
+            for name in names:
+                known = self.of(name)
+                if known is None:
+                    own = self.procedures[name]
+                    keys = frozenset[str]().union(*map(names_of_line, walk_lines(own.body)))
+                    found = (key for key in keys if self._is_shared(key, own))
+                    more = {self.datum(key, own): _WORST for key in found}
+                else:
+                    more = dict(known.shared)
+                    unknown |= known.unknown
+                for datum, use in more.items():
+                    shared[datum] = _joined(shared.get(datum), use)
+        return shared, frozenset(unknown)
+
+    def _is_shared(self, key: str, code: Routine) -> bool:
+        """Return whether a name denotes an array of a module."""
+        symbol = code.symbol(key)
+        outside = symbol.origin in (ex.Origin.IMPORTED, ex.Origin.HOST)
+        return outside and symbol.sort is ex.Sort.VARIABLE and bool(symbol.shape)
+
+    def _unknown(self, call: ProcedureCall, code: Routine) -> set[str]:
+        if isinstance(call.procedure, ex.Name):
+            key = call.procedure.key
+            if key in HARMLESS or code.symbol(key).origin is ex.Origin.INTRINSIC:
+                return set()
+        return {ex.spell(call.procedure)}
+
+
+def home_module(code: Routine) -> str:
+    """Return the module of a procedure, "" for an external procedure or a main program."""
+    return "" if code.module.key == code.key else code.module.key
+
+
+def _joined(first: ArrayUse | None, second: ArrayUse) -> ArrayUse:
+    """Return the uses of statements of which the order is not known."""
+    if first is None:
+        return second
+    return ArrayUse(first.exposed or second.exposed, first.written or second.written)
+
+
+def _intent(use: ArrayUse) -> Intent:
+    if not use.written:
+        return Intent.IN
+    return Intent.INOUT if use.exposed else Intent.OUT

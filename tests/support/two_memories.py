@@ -1,0 +1,145 @@
+"""Runs Fortran with data directives as if the device had a memory of its own.
+
+Each array that is entered has a second buffer, filled with NaN at first. At the begin and at the
+end of a region all arrays swap their contents with their buffers, so that the region uses what is
+on the device. Updates copy between the two, and are counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+MEMORY = """\
+module two_memories
+  use, intrinsic :: iso_c_binding, only : c_int8_t, c_intptr_t, c_ptr, c_f_pointer
+  implicit none
+  type :: copy
+    integer(c_intptr_t) :: first = 0, bytes = 0
+    integer(c_int8_t), allocatable :: values(:)
+  end type copy
+  type(copy) :: copies(200)
+  integer :: moved(2) = 0
+contains
+  function bytes_at(first, bytes) result(values)
+    integer(c_intptr_t), intent(in) :: first, bytes
+    integer(c_int8_t), pointer :: values(:)
+    type(c_ptr) :: place
+    place = transfer(first, place)
+    call c_f_pointer(place, values, [bytes])
+  end function bytes_at
+  function found(first, bytes) result(at)
+    integer(c_intptr_t), intent(in) :: first, bytes
+    integer :: at
+    do at = 1, size(copies)
+      if (copies(at)%bytes == 0) cycle
+      if (first >= copies(at)%first .and. &
+          first + bytes <= copies(at)%first + copies(at)%bytes) return
+    end do
+    error stop 'an array is not on the device'
+  end function found
+  subroutine device_create(first, bytes)
+    integer(c_intptr_t), intent(in) :: first, bytes
+    integer :: at
+    if (first == 0) return
+    do at = 1, size(copies)
+      if (copies(at)%bytes == 0) exit
+    end do
+    copies(at)%first = first
+    copies(at)%bytes = bytes
+    allocate(copies(at)%values(bytes))
+    copies(at)%values = -1
+  end subroutine device_create
+  subroutine device_delete(first, bytes)
+    integer(c_intptr_t), intent(in) :: first, bytes
+    integer :: at
+    if (first == 0) return
+    at = found(first, bytes)
+    copies(at)%bytes = 0
+    deallocate(copies(at)%values)
+  end subroutine device_delete
+  subroutine device_update(first, bytes, to)
+    integer(c_intptr_t), intent(in) :: first, bytes
+    integer, intent(in) :: to
+    integer(c_int8_t), pointer :: values(:)
+    integer :: at
+    integer(c_intptr_t) :: shift
+    at = found(first, bytes)
+    values => bytes_at(first, bytes)
+    shift = first - copies(at)%first
+    if (to == 1) copies(at)%values(shift + 1:shift + bytes) = values
+    if (to == 2) values = copies(at)%values(shift + 1:shift + bytes)
+    moved(to) = moved(to) + 1
+  end subroutine device_update
+  subroutine device_swap()
+    integer(c_int8_t), pointer :: values(:)
+    integer(c_int8_t), allocatable :: former(:)
+    integer :: at
+    do at = 1, size(copies)
+      if (copies(at)%bytes == 0) cycle
+      values => bytes_at(copies(at)%first, copies(at)%bytes)
+      former = values
+      values = copies(at)%values
+      copies(at)%values = former
+    end do
+  end subroutine device_swap
+  subroutine device_report()
+    print '(a,2i6)', 'moved', moved
+  end subroutine device_report
+end module two_memories
+"""
+
+_FAMILY = re.compile(r"^ *!\$(acc|omp)\b(.*)$", re.IGNORECASE)
+_BEGIN = re.compile(r"(?:parallel|kernels|serial|target)\b(?! *(?:enter|exit|update))")
+_UNIT = re.compile(
+    r"^ *(?:(?:pure|elemental|recursive) +)*(?:program|subroutine|function) +\w+", re.IGNORECASE
+)
+_DATA = (
+    (re.compile(r"enter data create\((?P<names>[^)]*)\)"), "device_create", ""),
+    (re.compile(r"exit data delete\((?P<names>[^)]*)\)"), "device_delete", ""),
+    (re.compile(r"update device\((?P<names>[^)]*)\)"), "device_update", ", 1"),
+    (re.compile(r"update host\((?P<names>[^)]*)\)"), "device_update", ", 2"),
+    (re.compile(r"target enter data map\(alloc: (?P<names>[^)]*)\)"), "device_create", ""),
+    (re.compile(r"target exit data map\(delete: (?P<names>[^)]*)\)"), "device_delete", ""),
+    (re.compile(r"target update to\((?P<names>[^)]*)\)"), "device_update", ", 1"),
+    (re.compile(r"target update from\((?P<names>[^)]*)\)"), "device_update", ", 2"),
+)
+
+
+def joined(text: str) -> list[str]:
+    """Return the lines of a text, each directive in one."""
+    found: list[str] = []
+    for line in text.split("\n"):
+        if found and _FAMILY.match(found[-1]) and found[-1].rstrip().endswith("&"):
+            more = re.sub(r"^ *!\$(?:acc|omp)", "", line, flags=re.IGNORECASE)
+            found[-1] = f"{found[-1].rstrip()[:-1]} {more}"
+        else:
+            found.append(line)
+    return found
+
+
+def with_two_memories(text: str) -> str:
+    """Return a program whose directives call procedures of `two_memories`."""
+    lines: list[str] = []
+    for line in joined(text):
+        directive = _FAMILY.match(line)
+        if directive is None:
+            lines.append(line)
+            if _UNIT.match(line) and not line.rstrip().endswith("&"):
+                lines.append("use two_memories")
+            elif _UNIT.match(line):
+                raise ValueError("The first statement of a procedure must be one line.")
+        else:
+            lines += _calls(" ".join(directive[2].split()).lower())
+    return "\n".join(lines)
+
+
+def _calls(words: str) -> Iterator[str]:
+    for pattern, procedure, more in _DATA:
+        if found := pattern.match(words):
+            for name in found["names"].replace(" ", "").split(","):
+                size = f"storage_size({name}) / 8_8 * size({name}, kind=8)"
+                yield f"call {procedure}(int(loc({name}), 8), {size}{more})"
+            return
+    if _BEGIN.match(words.removeprefix("end ")):
+        yield "call device_swap()"

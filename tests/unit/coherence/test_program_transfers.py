@@ -1,0 +1,298 @@
+"""Plans of transfers for programs: no use of an old copy, and no plan that costs less."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from psyclone_storage.coherence.check_programs import check_program, executed
+from psyclone_storage.coherence.program_transfers import BRANCH, LOOP, plan_program
+from psyclone_storage.ir.device_program import (
+    ChoiceStep,
+    CopyUse,
+    JumpStep,
+    Passed,
+    Position,
+    ProcedureName,
+    ProgramArray,
+    ProgramCall,
+    ProgramProcedure,
+    ProgramStep,
+    ProgramTransfer,
+    RepeatStep,
+    StepSequence,
+    WorkStep,
+)
+from psyclone_storage.ir.transfer import Side
+from psyclone_storage.ir.unit import Comment, Line
+
+ROOT, LEAF = ProcedureName("m", "root"), ProcedureName("m", "leaf")
+A, B, DUMMY = ProgramArray("m", "", "a"), ProgramArray("m", "", "b"), ProgramArray("m", "leaf", "x")
+READ, WRITE, PART, CHANGE = (
+    CopyUse(True, False),
+    CopyUse(False, True),
+    CopyUse(True, True),
+    CopyUse(True, True),
+)
+
+
+def line() -> Line:
+    return Comment("a place")
+
+
+def work(side: Side, use: CopyUse, datum: ProgramArray = A) -> WorkStep:
+    return WorkStep(side, {datum: use}, line())
+
+
+def host(use: CopyUse, datum: ProgramArray = A) -> WorkStep:
+    return work(Side.HOST, use, datum)
+
+
+def device(use: CopyUse, datum: ProgramArray = A) -> WorkStep:
+    return work(Side.DEVICE, use, datum)
+
+
+def loop(*steps: ProgramStep) -> RepeatStep:
+    own = line()
+    return RepeatStep(StepSequence(steps, own, 0), own)
+
+
+def choice(*branches: tuple[ProgramStep, ...], complete: bool = False) -> ChoiceStep:
+    own = line()
+    found = tuple(StepSequence(one, own, at) for at, one in enumerate(branches))
+    return ChoiceStep(found, complete, own)
+
+
+def root(*steps: ProgramStep) -> ProgramProcedure:
+    return ProgramProcedure(ROOT, StepSequence(steps))
+
+
+def transfers_of(*procedures: ProgramProcedure) -> tuple[ProgramTransfer, ...]:
+    plan = plan_program(procedures, ROOT)
+    assert not plan.infeasible
+    return plan.transfers
+
+
+def sides(*procedures: ProgramProcedure) -> list[str]:
+    return [one.to.value for one in transfers_of(*procedures)]
+
+
+def test_data_of_a_loop_go_to_the_device_once() -> None:
+    assert sides(root(host(WRITE), loop(device(CHANGE)), host(READ))) == ["device", "host"]
+
+
+def test_a_transfer_in_a_rare_branch_stays_there() -> None:
+    steps = (device(WRITE), loop(device(CHANGE), choice((host(READ),))))
+    (there, back) = transfers_of(root(*steps))
+    assert (there.to, back.to) == (Side.HOST, Side.HOST)
+    assert there.weight == LOOP * BRANCH
+
+
+def test_what_the_device_writes_completely_does_not_go_there() -> None:
+    assert sides(root(host(CHANGE), device(WRITE), host(READ))) == ["host"]
+
+
+def test_the_caller_of_the_root_gets_valid_values() -> None:
+    assert sides(root(device(PART))) == ["device", "host"]
+
+
+def test_local_data_stay_on_the_device() -> None:
+    local = ProgramArray("m", "root", "work")
+    procedure = ProgramProcedure(
+        ROOT, StepSequence((device(PART, local), device(READ, local))),
+        frozenset({local}), frozenset({local}),
+    )  # fmt: skip
+    assert sides(procedure) == []
+
+
+def call(whole: bool = True, outer: ProgramArray = A) -> ProgramCall:
+    return ProgramCall((LEAF,), ((Passed(DUMMY, outer, whole),),), line())
+
+
+def test_callers_keep_data_on_the_device_for_a_procedure() -> None:
+    leaf = ProgramProcedure(LEAF, StepSequence((device(CHANGE, DUMMY),)))
+    plan = plan_program((root(loop(call()), host(READ)), leaf), ROOT)
+    assert [one.datum for one in plan.transfers] == [A, A]
+    assert not check_program((root(loop(call()), host(READ)), leaf), plan.transfers[:0], [])
+
+
+def test_a_procedure_has_one_contract_for_all_callers() -> None:
+    """One caller has the data on the host, the others on the device."""
+    leaf = ProgramProcedure(LEAF, StepSequence((device(CHANGE, DUMMY),)))
+    tree = root(loop(call()), host(CHANGE, B), call(outer=B), host(READ, B))
+    procedures = (tree, leaf)
+    plan = plan_program(procedures, ROOT)
+    assert check_program(procedures, plan.transfers, [ROOT]) is None
+    assert len(plan.transfers) == 4
+
+
+def test_a_part_of_an_array_moves_with_the_whole_array() -> None:
+    leaf = ProgramProcedure(LEAF, StepSequence((device(WRITE, DUMMY),)))
+    procedures = (root(loop(call(whole=False)), host(READ)), leaf)
+    plan = plan_program(procedures, ROOT)
+    assert [(one.datum, one.to.value) for one in plan.transfers] == [(A, "device"), (A, "host")]
+
+
+def test_a_part_that_both_sides_use_has_no_plan() -> None:
+    leaf = ProgramProcedure(LEAF, StepSequence((device(PART, DUMMY), host(PART, DUMMY))))
+    plan = plan_program((root(loop(call(whole=False))), leaf), ROOT)
+    assert plan.infeasible
+
+
+def test_procedures_with_unknown_callers_start_and_end_on_the_host() -> None:
+    leaf = ProgramProcedure(LEAF, StepSequence((device(CHANGE, DUMMY),)))
+    procedures = (root(loop(call())), leaf)
+    plan = plan_program(procedures, ROOT, frozenset({LEAF}))
+    assert {one.datum for one in plan.transfers} == {DUMMY}
+    assert check_program(procedures, plan.transfers, [ROOT, LEAF]) is None
+
+
+def test_a_jump_leaves_a_loop_with_valid_copies() -> None:
+    own = line()
+    inside = (device(CHANGE), choice((host(CHANGE), JumpStep(own, line=line()))), device(CHANGE))
+    procedure = root(RepeatStep(StepSequence(inside, own, 0), own), host(READ))
+    transfers = transfers_of(procedure)
+    assert check_program((procedure,), transfers, [ROOT]) is None
+    assert_each_is_needed((procedure,), transfers)
+
+
+def test_a_return_hands_over_valid_copies() -> None:
+    procedure = root(device(CHANGE), choice((JumpStep(line=line()),)), device(CHANGE), host(READ))
+    transfers = transfers_of(procedure)
+    assert check_program((procedure,), transfers, [ROOT]) is None
+    assert_each_is_needed((procedure,), transfers)
+
+
+# ---------------------------------------------------------------------------- random programs
+
+
+def assert_each_is_needed(
+    procedures: tuple[ProgramProcedure, ...], transfers: tuple[ProgramTransfer, ...]
+) -> None:
+    for at in range(len(transfers)):
+        without = (*transfers[:at], *transfers[at + 1 :])
+        assert check_program(procedures, without, [ROOT], 400) is not None, transfers[at]
+
+
+def random_steps(
+    rng: random.Random, data: tuple[ProgramArray, ...], depth: int, around: tuple[Line, ...] = ()
+) -> tuple[ProgramStep, ...]:
+    found: list[ProgramStep] = []
+    for _ in range(rng.randrange(1, 4)):
+        kind = rng.random()
+        if kind < 0.6 or depth == 0:
+            use = CopyUse(rng.random() < 0.6, rng.random() < 0.5)
+            found.append(work(rng.choice(list(Side)), use, rng.choice(data)))
+        elif kind < 0.75:
+            own = line()
+            inside = random_steps(rng, data, depth - 1, (*around, own))
+            found.append(RepeatStep(StepSequence(inside, own, 0), own))
+        elif kind < 0.92:
+            own = line()
+            blocks = [
+                random_steps(rng, data, depth - 1, around) for _ in range(rng.randrange(1, 3))
+            ]
+            branches = tuple(StepSequence(one, own, at) for at, one in enumerate(blocks))
+            found.append(ChoiceStep(branches, rng.random() < 0.5, own))
+        elif around and rng.random() < 0.7:
+            jump = JumpStep(rng.choice(around), again=rng.random() < 0.5, line=line())
+            found.append(choice((jump,)))
+        else:
+            found.append(choice((JumpStep(line=line()),)))
+    return tuple(found)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_programs_use_no_old_copy_and_need_each_transfer(seed: int) -> None:
+    rng = random.Random(seed)
+    procedures = (root(*random_steps(rng, (A, B), 3)),)
+    transfers = transfers_of(*procedures)
+    assert check_program(procedures, transfers, [ROOT], 300) is None
+
+
+def random_tree(rng: random.Random) -> tuple[ProgramProcedure, ...]:
+    """Return procedures that call the next ones, with one or two arrays."""
+    names = [ROOT, *(ProcedureName("m", f"p{at}") for at in range(rng.randrange(1, 4)))]
+    dummies = {name: tuple(ProgramArray("m", name.name, key) for key in "xy") for name in names[1:]}
+    found = []
+    for at, name in enumerate(names):
+        data = dummies.get(name, (A, B))
+        steps = list(random_steps(rng, data, 2))
+        for inner in names[at + 1 :]:
+            passed = [Passed(one, rng.choice(data)) for one in dummies[inner][:1]]
+            passed += [Passed(dummies[inner][1], one) for one in data if one != passed[0].outer][:1]
+            step: ProgramStep = ProgramCall((inner,), (tuple(passed),), line())
+            if rng.random() < 0.5:
+                step = loop(step)
+            steps.insert(rng.randrange(len(steps) + 1), step)
+        found.append(ProgramProcedure(name, StepSequence(tuple(steps))))
+    return tuple(found)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_call_trees_use_no_old_copy(seed: int) -> None:
+    procedures = random_tree(random.Random(seed))
+    plan = plan_program(procedures, ROOT)
+    assert not plan.infeasible
+    assert check_program(procedures, plan.transfers, [ROOT], 200) is None
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_dropping_a_transfer_is_detected(seed: int) -> None:
+    procedures = random_tree(random.Random(seed))
+    assert_each_is_needed(procedures, plan_program(procedures, ROOT).transfers)
+
+
+def positions(procedure: ProgramProcedure, body: StepSequence) -> list[Position]:
+    found = []
+    for step in body.steps:
+        if step.line is not None:
+            found.append(Position(procedure.name, step.line, -1, id(step.line)))
+        inner = step.branches if isinstance(step, ChoiceStep) else ()
+        inner = (step.body,) if isinstance(step, RepeatStep) else inner
+        for one in inner:
+            found += positions(procedure, one)
+    return [*found, Position(procedure.name, body.line, body.block, id(body.line))]
+
+
+def weights(body: StepSequence, factor: float = 1.0) -> dict[int, float]:
+    found = {}
+    for step in body.steps:
+        found[id(step.line)] = factor
+        if isinstance(step, ChoiceStep):
+            for one in step.branches:
+                found |= {(id(step.line), one.block): factor * BRANCH}  # type: ignore[dict-item]
+                found |= weights(one, factor * BRANCH)
+        if isinstance(step, RepeatStep):
+            found |= {(id(step.line), 0): factor * LOOP}  # type: ignore[dict-item]
+            found |= weights(step.body, factor * LOOP)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_plan_costs_less(seed: int) -> None:
+    """All sets of transfers of a small program are tried."""
+    rng = random.Random(seed)
+    procedure = root(*random_steps(rng, (A,), 1))
+    while len(positions(procedure, procedure.body)) > 5:
+        procedure = root(*random_steps(rng, (A,), 1))
+    own = sum(one.weight for one in transfers_of(procedure))
+    known = weights(procedure.body)
+    choices = [
+        ProgramTransfer(A, side, at, known.get(at.key if at.block < 0 else (at.key, at.block), 1.0))  # type: ignore[call-overload]
+        for at in positions(procedure, procedure.body)
+        for side in Side
+    ]
+    for number in range(len(choices) + 1):
+        for some in itertools.combinations(choices, number):
+            if sum(one.weight for one in some) < own:
+                assert check_program((procedure,), some, [ROOT], 60) is not None, some
+
+
+def test_executions_count_transfers() -> None:
+    procedure = root(loop(device(CHANGE)))
+    execution = executed((procedure,), transfers_of(procedure), random.Random(1))
+    assert execution.run(ROOT) is None
+    assert execution.moved == 2

@@ -1,0 +1,238 @@
+"""Device data of call trees: which arrays are planned, and what cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.command import Outcome, run_command
+
+KERNEL = """\
+module kernel_mod
+  implicit none
+  real :: table(10)
+contains
+  subroutine kernel(x, y)
+    real, intent(in) :: x(10)
+    real, intent(inout) :: y(10)
+    integer :: i
+    !$acc parallel loop
+    do i = 1, 10
+      y(i) = y(i) + x(i) * table(i)
+    end do
+    !$acc end parallel loop
+  end subroutine kernel
+end module kernel_mod
+"""
+
+
+def planned(folder: Path, text: str, *words: str, root: str = "root") -> Outcome:
+    (folder / "kernel_mod.f90").write_text(KERNEL, "utf-8")
+    (folder / "main.f90").write_text(text, "utf-8")
+    command = ["--device-data", root, "--transfers-json", "plan.json", "--output-dir", "out"]
+    return run_command([*command, *words, "kernel_mod.f90", "main.f90"], folder)
+
+
+def plan_of(folder: Path, text: str, *words: str) -> dict[str, object]:
+    done = planned(folder, text, *words)
+    assert done.status == 0, done.err
+    found: dict[str, object] = json.loads((folder / "plan.json").read_text("utf-8"))
+    return found
+
+
+def moves(plan: dict[str, object]) -> list[tuple[str, str, str]]:
+    transfers = plan["transfers"]
+    assert isinstance(transfers, list)
+    return [(one["array"].split(".")[-1], one["to"], one["procedure"]) for one in transfers]
+
+
+def root(body: str, declared: str = "", uses: str = "") -> str:
+    return (
+        f"subroutine root(a, b)\n  use kernel_mod, only : kernel\n{uses}  implicit none\n"
+        f"  real, intent(inout) :: a(10), b(10)\n  integer :: i\n"
+        f"{declared}{body}end subroutine\n"
+    )
+
+
+FUNCTION = """\
+end subroutine root
+function first(x)
+  real, intent(in) :: x(10)
+  real :: first, y(10)
+  !$acc kernels
+  y(:) = x(:)
+  !$acc end kernels
+  first = y(1)
+end function first
+subroutine empty
+"""
+LOOP = "  do i = 1, 5\n    call kernel(a, b)\n  end do\n"
+
+
+def test_arguments_and_variables_of_modules_stay_on_the_device(tmp_path: Path) -> None:
+    found = moves(plan_of(tmp_path, root(LOOP)))
+    to = sorted(name for name, side, _ in found if side == "device")
+    assert to == ["a", "b", "table"]
+    assert [name for name, side, _ in found if side == "host"] == ["b"]
+    assert {where for *_, where in found} == {"root"}
+
+
+def test_the_root_imports_what_it_moves(tmp_path: Path) -> None:
+    plan_of(tmp_path, root(LOOP))
+    text = (tmp_path / "out" / "main.f90").read_text("utf-8")
+    assert "use kernel_mod, only : table" in text.replace("ONLY", "only").replace("only:", "only :")
+    assert "!$acc enter data create(a, b, table)" in text
+    assert "!$acc exit data delete(a, b, table)" in text
+
+
+def test_a_name_with_another_meaning_leaves_the_variable_out(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, root("  table = 1.0\n" + LOOP, "  real :: table\n"))
+    assert plan["left_out"] == {"kernel_mod.table": "its name has another meaning in 'root'"}
+
+
+def test_a_private_variable_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "hidden_mod.f90").write_text(
+        KERNEL.replace("kernel_mod", "hidden_mod").replace(
+            "  real :: table(10)", "  real, private :: table(10)"
+        ),
+        "utf-8",
+    )
+    text = root(LOOP).replace("kernel_mod", "hidden_mod")
+    plan = plan_of(tmp_path, text, "hidden_mod.f90")
+    assert plan["left_out"] == {"hidden_mod.table": "it is private in 'hidden_mod'"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "why"),
+    [
+        ("  real, pointer :: c(:)\n", "it is a pointer"),
+        ("  real, target :: c(10)\n", "it is a target, which a pointer may change"),
+        ("  real, save :: c(10)\n", "it keeps its value between calls"),
+        ("  real :: c(10) = 0.0\n", "it keeps its value between calls"),
+        ("  real, volatile :: c(10)\n", "it is volatile"),
+    ],
+)
+def test_such_an_array_is_left_out_with_what_is_passed_as_it(
+    declared: str, why: str, tmp_path: Path
+) -> None:
+    plan = plan_of(tmp_path, root("  call kernel(c, b)\n", declared))
+    assert plan["left_out"] == {"kernel_mod.kernel.x": why, "root.c": why}
+
+
+def test_an_unknown_procedure_reads_and_writes_its_arguments(tmp_path: Path) -> None:
+    plan = plan_of(
+        tmp_path, root("  do i = 1, 5\n    call kernel(a, b)\n    call out(b)\n  end do\n")
+    )
+    assert plan["unknown_procedures"] == ["out"]
+    repeated = [(name, side) for name, side, _ in moves(plan) if name in "by"]
+    assert repeated == [("b", "host"), ("y", "device")]
+
+
+def test_a_procedure_of_the_settings_only_reads(tmp_path: Path) -> None:
+    text = root("  do i = 1, 5\n    call kernel(a, b)\n    call out(b)\n  end do\n")
+    plan = plan_of(tmp_path, text, "--config-opts", "READ_ONLY_PROCEDURES=out")
+    inside = [one for one in plan["transfers"] if one["estimated_executions"] == 8]  # type: ignore[attr-defined]
+    assert [one["to"] for one in inside] == ["host"]
+
+
+def test_other_callers_of_a_procedure_have_their_data_on_the_host(tmp_path: Path) -> None:
+    other = (
+        "subroutine other(a, b)\n  use kernel_mod, only : kernel\n  real :: a(10), b(10)\n"
+        "  call kernel(a, b)\nend subroutine other\n"
+    )
+    found = moves(plan_of(tmp_path, root(LOOP) + other))
+    assert {where for name, _, where in found if name in "xy"} == {"kernel_mod.kernel"}
+    assert not [one for one in found if one[0] in "ab"]
+
+
+def test_a_local_array_never_moves(tmp_path: Path) -> None:
+    body = "  c = 0.0\n  !$acc kernels\n  c(:) = a(:)\n  b(:) = c(:)\n  !$acc end kernels\n"
+    found = moves(plan_of(tmp_path, root(body, "  real :: c(10)\n")))
+    assert not [one for one in found if one[0] == "c"]
+
+
+def test_a_complete_write_needs_no_transfer(tmp_path: Path) -> None:
+    body = "  !$acc kernels\n  do i = 1, 10\n    b(i) = a(i)\n  end do\n  !$acc end kernels\n"
+    found = moves(plan_of(tmp_path, root(body)))
+    assert found == [("a", "device", "root"), ("b", "host", "root")]
+
+
+@pytest.mark.parametrize(("first", "last"), [(2, 10), (1, 9)])
+def test_an_incomplete_write_needs_one(first: int, last: int, tmp_path: Path) -> None:
+    loop = f"  do i = {first}, {last}\n    b(i) = a(i)\n  end do\n"
+    found = moves(plan_of(tmp_path, root(f"  !$acc kernels\n{loop}  !$acc end kernels\n")))
+    assert ("b", "device", "root") in found
+    words = ("--assume", "unwritten-elements-unused")
+    found = moves(plan_of(tmp_path, root(f"  !$acc kernels\n{loop}  !$acc end kernels\n"), *words))
+    assert ("b", "device", "root") not in found
+
+
+def test_the_promise_does_not_hold_for_the_host(tmp_path: Path) -> None:
+    """After a partial write of the host, the other elements are those of the device."""
+    body = (
+        "  !$acc kernels\n  b(:) = a(:)\n  !$acc end kernels\n  b(1) = 0.0\n"
+        "  !$acc kernels\n  b(:) = b(:) + 1.0\n  !$acc end kernels\n"
+    )
+    found = moves(plan_of(tmp_path, root(body), "--assume", "unwritten-elements-unused"))
+    assert [side for name, side, _ in found if name == "b"] == ["host", "device", "host"]
+
+
+def test_openmp_regions_get_openmp_directives(tmp_path: Path) -> None:
+    body = (
+        "  !$omp target teams distribute parallel do\n  do i = 1, 10\n    b(i) = b(i) + a(i)\n"
+        "  end do\n"
+    )
+    plan_of(tmp_path, root(body))
+    text = (tmp_path / "out" / "main.f90").read_text("utf-8")
+    for wanted in (
+        "!$omp target enter data map(alloc: a, b)",
+        "!$omp target update to(a, b)",
+        "!$omp target update from(b)",
+        "!$omp target exit data map(delete: a, b)",
+    ):
+        assert wanted in text
+
+
+def test_a_smaller_argument_is_a_part(tmp_path: Path) -> None:
+    """A transfer of the argument would not copy the rest of the array."""
+    text = root("  do i = 1, 5\n    call kernel(a, b)\n    call out(b)\n  end do\n")
+    plan = plan_of(tmp_path, text.replace("b(10)", "b(11)"))
+    assert not [one for one in moves(plan) if one[0] in "xy"]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("  call root(a, b)\n" + LOOP, "it is recursive"),
+        ("  !$acc update device(a)\n" + LOOP, "'acc update device(a)' already moves data"),
+        ("  if (a(1) > 0.0) goto 10\n" + LOOP + "10 continue\n", "'Goto' is not understood"),
+        ("  !$omp parallel\n" + LOOP + "  !$omp end parallel\n", "starts threads of the host"),
+        ("  if (first(a) > 0.0) b = 0.0\n" + LOOP + FUNCTION, "'first' has device regions"),
+        (
+            "  !$acc kernels async(1)\n  b(:) = a(:)\n  !$acc end kernels\n",
+            "a region is asynchronous",
+        ),
+    ],
+)
+def test_the_reason_against_a_plan_is_named(body: str, reason: str, tmp_path: Path) -> None:
+    done = planned(tmp_path, root(body))
+    assert done.status == 1
+    assert "error[T098]" in done.err
+    assert reason in done.err
+    assert not (tmp_path / "out" / "main.f90").exists()
+
+
+def test_an_unknown_root_is_named(tmp_path: Path) -> None:
+    done = planned(tmp_path, root(LOOP), root="rot")
+    assert done.status == 1
+    assert "error[T003]: There is no procedure 'rot' in the files." in done.err
+    assert "root" in done.err.split("hint")[1]
+
+
+def test_early_returns_delete_the_copies(tmp_path: Path) -> None:
+    plan_of(tmp_path, root("  if (a(1) < 0.0) return\n" + LOOP))
+    text = (tmp_path / "out" / "main.f90").read_text("utf-8")
+    assert text.count("exit data delete") == 2
+    assert text.index("exit data delete") < text.index("return")
