@@ -280,7 +280,7 @@ def _schedule_legend(x: float, y: float) -> list[str]:
 
 def draw_speeds() -> str:
     """Draw how much faster `auto` and hand-written code are than PSyclone's best script."""
-    shapes, scale, left, y = [], 110, 230, 40
+    shapes, scale, left, y, most = [], 80, 230, 40, 1.0
     for name, threads, times in _timings():
         peer = times["PSyclone's best"]
         label = f"{name}, {threads} thread{'s' * (threads != '1')}"
@@ -288,6 +288,7 @@ def draw_speeds() -> str:
         for word, colour in (("`auto`", OWNED), ("hand-written", FAINT)):
             if word in times:
                 speed = peer / times[word]
+                most = max(most, speed)
                 shapes.append(_rect((left, y, speed * scale, 12), colour))
                 shapes.append(_text(left + speed * scale + 6, y + 10, f"{speed:.2f}", Font(11)))
                 y += 14
@@ -295,7 +296,7 @@ def draw_speeds() -> str:
     mark = f'<line x1="{left + scale}" y1="30" x2="{left + scale}" y2="{y}" stroke="{INK}"/>'
     title = "Speed relative to PSyclone's best script"
     shapes += [mark, _text(left, 22, f"{title}: auto (blue), hand-written (grey)")]
-    return _svg(left + 4 * scale, y + 12, title, shapes)
+    return _svg(left + round((most + 0.7) * scale), y + 12, title, shapes)
 
 
 def _timings() -> Iterator[tuple[str, str, dict[str, float]]]:

@@ -57,6 +57,9 @@ for j in range(-1, 2):
 number[0, 0] += total % 7
 """,
     "scalars_take_the_kind": "new[0, 0] = short[0, 0] * rate + 0.1",
+    "functions_of_tuples_are_doubles": (
+        "new[0, 0] = 0.1 * short[0, 0] * np.sum((0.5, 2.2)) + short[1, 0] * np.max((0.1, 0.7))"
+    ),
     "doubles_stay": "wide[0, 0] = wide[0, 0] * short[0, 0] + short[1, 0] * short[0, 0]",
     "integers_make_doubles": "wide[0, 0] = near[0, 0] * short[0, 0] + near[0, 0] / 3",
     "python_integers_do_not": "new[0, 0] = step * short[0, 0] + 3 * short[0, 1] / 7",

@@ -49,6 +49,7 @@ from psyclone_storage.languages.python.parse.operations import (
     by_numpy,
     conditional_expression,
     convert_to_common_type,
+    of_tuple,
     operation,
     too_large,
 )
@@ -474,7 +475,7 @@ def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
     if scope.helpers is not None and (helped := scope.helpers.value(scope, node)) is not None:
         return helped
     if (made := as_operations(scope, node)) is not None:
-        return read(scope, made)
+        return of_tuple(scope, node, read(scope, made))
     function = None if name in scope.assigned else scope.offered.function(node.func)
     if function is None or name in scope.arguments or name in scope.values:
         what = f"'{name}' is no function that a kernel can call."

@@ -326,6 +326,15 @@ def by_numpy(
     return replace(made, kinds=kinds)
 
 
+def of_tuple(scope: KernelScope, node: ast.Call, made: TypedExpression) -> TypedExpression:
+    """Return the result of a function: of a tuple, NumPy makes an array without Python numbers."""
+    items = node.args[0] if node.args else None
+    is_array = isinstance(items, ast.Tuple | ast.List) and scope.offered.numpy.meant(node.func)
+    if not is_array or made.type not in (_REAL, _WHOLE):
+        return made
+    return by_numpy(scope, node, (made,), made)
+
+
 def _power_by_call(
     scope: KernelScope, node: ast.Call, args: tuple[TypedExpression, TypedExpression]
 ) -> TypedExpression:
