@@ -256,3 +256,197 @@ def test_without_a_transfer_values_are_wrong(
             without = output_of(text, tmp_path / f"without{tried}", memory, f90)
             assert without.splitlines()[:-1] != wanted.splitlines()[:-1], (line, one)
     assert tried
+
+
+# ---------------------------------------------------------------------------- traps
+
+TRAP = """\
+module dat
+  implicit none
+  integer, parameter :: n = 10
+  real :: u(n) = 1.0, v(n) = 2.0
+  real, allocatable :: w(:)
+{data}end module dat
+module wk
+  use dat
+  implicit none
+contains
+  subroutine step()
+    integer :: i
+    !$acc kernels
+    do i = 1, n
+      u(i) = u(i) + v(i)
+    end do
+    !$acc end kernels
+  end subroutine step
+{procedures}end module wk
+program main
+  use dat
+  use wk
+  implicit none
+{declared}  call step()
+{statements}  call step()
+  print *, u, v
+end program main
+"""
+REGION = "    !$acc kernels\n{}    !$acc end kernels\n"
+ALL_OF_A = REGION.format("    a(:) = 1.0\n    a(:) = a + v(1)\n")
+
+
+def trap(statements: str, procedures: str = "", data: str = "", declared: str = "") -> str:
+    """Return a program that uses arrays between two steps on the device."""
+    parts = {"procedures": procedures, "data": data, "declared": declared}
+    return TRAP.format(statements=statements, **parts)
+
+
+def procedure(name: str, body: str, dummies: str = "", declared: str = "") -> str:
+    return f"  subroutine {name}({dummies})\n{declared}{body}  end subroutine {name}\n"
+
+
+SHORT = "    integer, intent(in) :: m\n    real, intent(inout) :: a(m)\n"
+EQUAL = {
+    "a part of the argument": trap(
+        "  call part(n - 1, u)\n", procedure("part", ALL_OF_A, "m, a", SHORT)
+    ),
+    "an element for a scalar": trap(
+        "  call one(u(3))\n",
+        procedure(
+            "one",
+            "    x = x + 1.0\n" + REGION.format("    v(:) = 2.0 * v\n"),
+            "x",
+            "    real, intent(inout) :: x\n",
+        ),
+    ),
+    "a bound that changes": trap(
+        "  m = n\n  call bound(m, u)\n",
+        procedure(
+            "bound",
+            "    m = 5\n" + REGION.format("    do i = 1, m\n    a(i) = 7.0\n    end do\n"),
+            "m, a",
+            "    integer, intent(inout) :: m\n    real, intent(inout) :: a(m)\n    integer :: i\n",
+        ),
+        declared="  integer :: m\n",
+    ),
+    "a copy of a section": trap(
+        "  call part(5, u(::2))\n", procedure("part", ALL_OF_A, "m, a", SHORT)
+    ),
+    "an expression": trap(
+        "  call read_only(v + 1.0)\n  call read_only(v)\n",
+        procedure(
+            "read_only", REGION.format("    u(:) = u + a\n"), "a", "    real, intent(in) :: a(n)\n"
+        ),
+    ),
+    "a target in its module": trap(
+        "  p => u\n  p(2) = 50.0\n", data="  target :: u\n", declared="  real, pointer :: p(:)\n"
+    ),
+    "an equivalence in its module": trap(
+        "  other(4) = 9.0\n", data="  real :: other(n)\n  equivalence (u, other)\n"
+    ),
+    "a namelist": trap(
+        "  open(10, status='scratch')\n  write(10, nml=both)\n  u = 0.0\n  rewind(10)\n"
+        "  read(10, nml=both)\n",
+        data="  namelist /both/ u, v\n",
+    ),
+    "a save statement": trap(
+        "  call keep()\n  call keep()\n",
+        procedure(
+            "keep",
+            REGION.format("    own(:) = own + 1.0\n    u(:) = u + own\n"),
+            declared="    real :: own(n)\n    data own / n * 1.0 /\n    save\n",
+        ),
+    ),
+    "private in one loop": trap(
+        "  call partly()\n",
+        procedure(
+            "partly",
+            REGION.format(
+                "    !$acc loop private(own)\n    do i = 1, n\n      own(1) = u(i)\n"
+                "      v(i) = own(1)\n    end do\n    do i = 1, n\n      u(i) = own(i)\n"
+                "    end do\n"
+            ),
+            declared="    real :: own(n)\n    integer :: i\n",
+        ).replace("    !$acc kernels", "    own = 3.0\n    !$acc kernels"),
+    ),
+    "an array that another procedure allocates": trap(
+        "  call prepare(w)\n  call use_it()\n",
+        procedure(
+            "prepare",
+            "    allocate(x(n))\n    x = 4.0\n",
+            "x",
+            "    real, allocatable, intent(inout) :: x(:)\n",
+        )
+        + procedure("use_it", REGION.format("    u(:) = u + w\n")),
+    ),
+    "an assignment that allocates": trap(
+        "  w = 2.0 * v\n  call use_it()\n  deallocate(w)\n",
+        procedure("use_it", REGION.format("    u(:) = u + w\n")),
+    ),
+    "a type-bound call": trap(
+        "  call object%change()\n",
+        "  subroutine change(self)\n    class(thing), intent(in) :: self\n    u(2) = 30.0\n"
+        "  end subroutine change\n",
+        declared="  type(thing) :: object\n",
+    )
+    .replace(
+        "module wk\n  use dat\n  implicit none\n",
+        "module wk\n  use dat\n  implicit none\n  type :: thing\n  contains\n"
+        "    procedure :: change => unknown\n  end type thing\n",
+    )
+    .replace("subroutine change(", "subroutine unknown(")
+    .replace("subroutine change\n", "subroutine unknown\n"),
+}
+REFUSED = {
+    "a region in a function": trap(
+        "  v(1) = total()\n",
+        "  real function total()\n"
+        + REGION.format("    u(:) = u + 1.0\n")
+        + "    total = u(1)\n  end function total\n",
+    ),
+    "an argument that is called": trap(
+        "  call apply(step)\n", procedure("apply", "    call f()\n", "f", "    external :: f\n")
+    ),
+    "an entry": trap(
+        "  call second()\n",
+        procedure("first", "    print *, u(1)\n    return\n    entry second()\n    u(2) = 33.0\n"),
+    ),
+    "internal procedures": trap(
+        "  call outer()\n",
+        procedure(
+            "outer",
+            "    call inner()\n  contains\n    subroutine inner()\n      call zap()\n"
+            "    end subroutine inner\n",
+        )
+        + procedure("zap", "    u(3) = 5.0\n"),
+    ),
+    "a condition of a region": trap(
+        "  call maybe()\n",
+        procedure(
+            "maybe",
+            REGION.format("    u(:) = 2.0 * u\n").replace("kernels\n", "kernels if(n > 99)\n", 1),
+        ),
+    ),
+    "an included file": trap("  include 'more.inc'\n"),
+}
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_a_trap_has_the_values_of_the_plain_program(
+    name: str, tmp_path: Path, memory: Path, request: pytest.FixtureRequest
+) -> None:
+    f90 = request.config.getoption("--f90")
+    plain = re.sub(r"^ *!\$acc.*$", "", EQUAL[name], flags=re.MULTILINE)
+    wanted = output_of(plain, tmp_path / "plain", memory, f90)
+    assert "rror" not in wanted
+    found = output_of(
+        planned(EQUAL[name], "main", tmp_path / "plan"), tmp_path / "run", memory, f90
+    )
+    assert found.splitlines()[:-1] == wanted.splitlines()[:-1]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_trap_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "main.f90").write_text(REFUSED[name], "utf-8")
+    done = run_command(["--device-data", "main", "main.f90", "-o", "new.f90"], tmp_path)
+    assert done.status == 1, done.out
+    assert "error[T098]" in done.err
+    assert "new.f90" not in done.written
