@@ -180,14 +180,19 @@ def _serve(
     """Apply `work` to each received input until an empty tuple arrives or the parent dies."""
     for end in inherited:
         end.close()
-    threading.Thread(target=_stop_with_parent, args=(watched,), daemon=True).start()
     try:
         try:
+            threading.Thread(target=_stop_with_parent, args=(watched,), daemon=True).start()
             stop_by_parent()
             while received := connection.recv():
                 connection.send_bytes(_answer(work, received[0]))
         except (EOFError, OSError):
             # The parent has died, so that a signal may arrive at any moment from here.
+            with deferred():
+                stopped()
+                os._exit(1)
+        except (MemoryError, RuntimeError):
+            # There is no memory for a thread or a result; the parent reports the lost input.
             with deferred():
                 stopped()
                 os._exit(1)
