@@ -258,15 +258,14 @@ class _DataPlanner:
             if procedure.name == root:
                 own |= {one for one in shared if not one.procedure} | procedure.body.data
             here = [one for one in plan.transfers if one.position.procedure == procedure.name]
-            allocated = self._tree.allocated.get(procedure.name, ())
-            allocating = _allocating(allocated, shared, openmp=openmp)
+            known = self._tree.allocated.get(procedure.name, ())
             updates = _updates(here, openmp=openmp, if_present=procedure.name != root)
-            body = _with_lines(code.body, updates, allocating)
+            body = _with_lines(code.body, updates, _allocating(known, shared, openmp=openmp))
             if own:
                 body = _with_data(body, sorted(own), openmp=openmp)
-            uses = tuple(self._imports(code, {one.datum for one in here} | own))
-            if body is not code.body or uses:
-                bench.edit(key, code.body, body, uses=uses)
+            needed = {one.datum for one in here} | own
+            if body is not code.body or needed:
+                bench.edit(key, code.body, body, uses=tuple(self._imports(code, needed)))
 
     def _imports(self, code: Routine, data: set[ProgramArray]) -> Iterator[un.Use]:
         """Yield the imports that a procedure needs to name variables of modules."""

@@ -46,7 +46,7 @@ from psyclone_storage.ir.rewrite import (
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.pipeline.program_uses import ProgramUses, has_fixed_shape, home_module
+from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
 
 _REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS, Directive.OMP_TARGET)
 _OPENS = regex(
@@ -329,7 +329,11 @@ class _ProcedureReader:
         for variable, use in self._tree.uses.uses_of_lines(self._code, lines).items():
             if len(variable) == 1 and variable[0] not in private and self.is_planned(variable[0]):
                 datum = self._tree.uses.datum(variable[0], self._code)
-                fixed = use if has_fixed_shape(variable[0], self._code) else _uncovered(use)
+                fixed = (
+                    use
+                    if self._tree.uses.has_fixed_shape(variable[0], self._code)
+                    else _uncovered(use)
+                )
                 found[datum] = _use(fixed, unwritten=unwritten)
         shared, unknown = self._tree.uses.shared_by_calls(self._code, walk_lines(lines))
         self._tree.unknown |= unknown

@@ -60,6 +60,7 @@ class ProgramUses:
     readers: frozenset[str] = frozenset()
     _found: dict[ProcedureName, ProcedureUses | None] = field(default_factory=dict)
     _codes: dict[ProcedureName, Routine] = field(default_factory=dict)
+    _written: dict[int, tuple[Routine, frozenset[str]]] = field(default_factory=dict)
     _resolver: CallResolver | None = None
 
     # ------------------------------------------------------------------------ names
@@ -150,7 +151,7 @@ class ProgramUses:
         shared: dict[ProgramArray, ArrayUse] = {}
         for variable, use in uses.items():
             key = variable[0]
-            fixed = clear and len(variable) == 1 and has_fixed_shape(key, code)
+            fixed = clear and len(variable) == 1 and self.has_fixed_shape(key, code)
             own = use if fixed else replace(use, covered=False)
             if key in code.dummy_keys:
                 arguments[key] = _joined(arguments.get(key), self._declared(key, own, code))
@@ -158,13 +159,27 @@ class ProgramUses:
                 datum = self.datum(key, code)
                 shared[datum] = _joined(shared.get(datum), own)
         more, unknown = self.shared_by_calls(code, walk_lines(code.body))
-        for datum, use in more.items():
+        for datum, use in (*more.items(), *self._by_internal(code)):
             shared[datum] = _joined(shared.get(datum), use)
-        inner = frozenset[str]() if code.internal is None else code.internal.names
-        arguments |= dict.fromkeys(inner.intersection(code.dummy_keys), _WORST)
-        found = (key for key in inner if self._is_shared(key, code))
-        shared |= {self.datum(key, code): _WORST for key in found}
+        if code.internal is not None:
+            named = code.internal.names.intersection(code.dummy_keys)
+            arguments |= dict.fromkeys(named, _WORST)
         return ProcedureUses(arguments, shared, unknown)
+
+    def _by_internal(self, code: Routine) -> Iterator[tuple[ProgramArray, ArrayUse]]:
+        """Yield the uses of variables of modules by internal procedures."""
+        for key in frozenset[str]() if code.internal is None else code.internal.names:
+            if self._is_shared(key, code):
+                yield self.datum(key, code), _WORST
+
+    def has_fixed_shape(self, key: str, code: Routine) -> bool:
+        """Return whether no statement of a procedure changes a name in the bounds of an array."""
+        item = code.declared(key)
+        if item is None or not item.shape:
+            return True
+        if id(code) not in self._written:
+            self._written[id(code)] = code, written_names(code.body, RoutineNames(code))
+        return not frozenset().union(*map(names_in, item.shape)) & self._written[id(code)][1]
 
     def uses_of_lines(
         self, code: Routine, lines: Iterable[un.Line]
@@ -250,13 +265,6 @@ class ProgramUses:
             if key in HARMLESS or code.symbol(key).origin is ex.Origin.INTRINSIC:
                 return set()
         return {ex.spell(call.procedure)}
-
-
-def has_fixed_shape(key: str, code: Routine) -> bool:
-    """Return whether no statement of a procedure changes a name in the bounds of an array."""
-    item = code.declared(key)
-    bounds = frozenset[str]() if item is None else frozenset().union(*map(names_in, item.shape))
-    return not bounds & written_names(code.body, RoutineNames(code))
 
 
 def home_module(code: Routine) -> str:
