@@ -37,6 +37,7 @@ _MANAGED = regex(
 _OF_HOST = regex(r"(?:omp|acc)\b(?!\s+(?:routine|declare|wait|end)\b)")
 _HIDES = regex(r"\bcall\b|!\$|\bentry\b")
 _HARMLESS = regex(r"(?:implicit|private|public|protected|intrinsic|external|import|interface)\b")
+_NONBLOCKING = regex(r"mpi_(?:i(?!nit|nfo)\w+|\w+_init)$")
 _ENTRY = regex(r"\s*entry\s+(?P<name>\w+)")
 _SAVE_ALL = regex(r"\s*save\s*$")
 
@@ -158,7 +159,7 @@ class Restrictions:
                 found.setdefault(
                     self.tree.uses.datum(name, code), "other statements may change its meaning"
                 )
-            for array, why in self._allocated(one, code):
+            for array, why in (*self._allocated(one, code), *self._pending(code)):
                 found.setdefault(array, why)
         return found
 
@@ -179,6 +180,18 @@ class Restrictions:
                 path = path_of(one.value if isinstance(one, ex.Keyword) else one)
                 if path is not None and len(path.variable) == 1:
                     yield self.tree.uses.datum(path.root, code), f"'{name}' may allocate it"
+
+    def _pending(self, code: Routine) -> Iterator[tuple[ProgramArray, str]]:
+        """Yield arrays whose communication MPI may complete after the call."""
+        for line in walk_lines(code.body):
+            if not isinstance(line, un.Call) or not isinstance(line.procedure, ex.Name):
+                continue
+            if _NONBLOCKING.match(line.procedure.key):
+                for arg in line.args:
+                    path = path_of(arg.value if isinstance(arg, ex.Keyword) else arg)
+                    if path is not None and len(path.variable) == 1:
+                        why = f"'{line.procedure.key}' does not wait for its communication"
+                        yield self.tree.uses.datum(path.root, code), why
 
     def _allocatable(self, line: un.Call, code: Routine) -> Iterator[ex.Expr]:
         """Yield the arguments that a called procedure may allocate."""

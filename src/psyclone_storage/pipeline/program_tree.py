@@ -66,6 +66,7 @@ _NOT_PLANNED = {
     "pointer": "it is a pointer",
     "target": "it is a target, which a pointer may change",
     "volatile": "it is volatile",
+    "asynchronous": "it is asynchronous",
     "optional": "it may be absent",
     "save": "it keeps its value between calls",
 }

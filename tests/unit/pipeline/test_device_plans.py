@@ -130,6 +130,13 @@ def test_an_unknown_procedure_reads_and_writes_its_arguments(tmp_path: Path) -> 
     assert repeated == [("b", "host"), ("y", "device")]
 
 
+def test_an_array_of_nonblocking_communication_is_left_out(tmp_path: Path) -> None:
+    body = "  call mpi_irecv(b, 10, i)\n" + LOOP + "  call mpi_wait(i)\n  call mpi_init(i)\n"
+    plan = plan_of(tmp_path, root(body))
+    why = "'mpi_irecv' does not wait for its communication"
+    assert plan["left_out"] == {"kernel_mod.kernel.y": why, "root.b": why}
+
+
 def test_a_procedure_of_the_settings_only_reads(tmp_path: Path) -> None:
     text = root("  do i = 1, 5\n    call kernel(a, b)\n    call out(b)\n  end do\n")
     plan = plan_of(tmp_path, text, "--config-opts", "READ_ONLY_PROCEDURES=out")
