@@ -23,15 +23,34 @@ contains
     type(r2d_field), intent(in) :: v
     real(kind=go_wp), intent(in) :: i_1
 
+    integer :: first_row, last_row, strip_rows, j_strip
+    logical :: one_thread
+
+    ! Bounds of loops
+    first_row = min(flux%internal%ystart, area_t%internal%ystart, xstart%internal%ystart)
+    last_row = max(flux%internal%ystop, area_t%internal%ystop, xstart%internal%ystop)
+    one_thread = .true.
+    block
+      !$ use omp_lib, only: omp_get_max_threads
+      !$ one_thread = omp_get_max_threads() == 1
+    end block
+    strip_rows = merge(max(2, 16384 / max(1, flux%internal%xstop - flux%internal%xstart + 1)), &
+        max(1, last_row - first_row + 1), one_thread)
+
     ! Loops
-    !$omp parallel default(shared)
-    call invoke_0_loop1(flux%internal%ystart, flux%internal%ystop, flux%internal%xstart, &
-        flux%internal%xstop, flux%data, xstart%data, u%data)
-    call invoke_0_loop2(area_t%internal%ystart, area_t%internal%ystop, area_t%internal%xstart, &
-        area_t%internal%xstop, area_t%data, xstart%data, v%data)
-    call invoke_0_loop3(i_1, xstart%internal%ystart, xstart%internal%ystop, &
-        xstart%internal%xstart, xstart%internal%xstop, xstart%data, flux%data, area_t%data, &
-        flux%grid%dx_t, flux%grid%dy_t, flux%grid%area_t)
+    !$omp parallel default(shared), private(j_strip)
+    do j_strip = first_row, last_row, strip_rows
+      call invoke_0_loop1(max(flux%internal%ystart, j_strip), &
+          min(flux%internal%ystop, j_strip + strip_rows - 1), flux%internal%xstart, &
+          flux%internal%xstop, flux%data, xstart%data, u%data)
+      call invoke_0_loop2(max(area_t%internal%ystart, j_strip), &
+          min(area_t%internal%ystop, j_strip + strip_rows - 1), area_t%internal%xstart, &
+          area_t%internal%xstop, area_t%data, xstart%data, v%data)
+      call invoke_0_loop3(i_1, max(xstart%internal%ystart, j_strip), &
+          min(xstart%internal%ystop, j_strip + strip_rows - 1), xstart%internal%xstart, &
+          xstart%internal%xstop, xstart%data, flux%data, area_t%data, flux%grid%dx_t, &
+          flux%grid%dy_t, flux%grid%area_t)
+    end do
     !$omp end parallel
   end subroutine invoke_0
 
@@ -47,9 +66,9 @@ contains
     !$omp end parallel
   end subroutine invoke_again
 
-  subroutine invoke_0_loop1(ystart, ystop, xstart, xstop, flux, xstart_1, u)
-    integer, value, intent(in) :: ystart
-    integer, value, intent(in) :: ystop
+  subroutine invoke_0_loop1(start, stop, xstart, xstop, flux, xstart_1, u)
+    integer, value, intent(in) :: start
+    integer, value, intent(in) :: stop
     integer, value, intent(in) :: xstart
     integer, value, intent(in) :: xstop
     real(kind=go_wp), contiguous, intent(inout) :: flux(:, :)
@@ -59,7 +78,7 @@ contains
     integer :: j, i
 
     !$omp do schedule(static)
-    do j = ystart, ystop
+    do j = start, stop
       do i = xstart, xstop
         flux(i, j) = 0.5_go_wp * (xstart_1(i, j) + xstart_1(i + 1, j)) * u(i, j)
       end do
@@ -67,9 +86,9 @@ contains
     !$omp end do
   end subroutine invoke_0_loop1
 
-  subroutine invoke_0_loop2(ystart, ystop, xstart, xstop, area_t, xstart_1, v)
-    integer, value, intent(in) :: ystart
-    integer, value, intent(in) :: ystop
+  subroutine invoke_0_loop2(start, stop, xstart, xstop, area_t, xstart_1, v)
+    integer, value, intent(in) :: start
+    integer, value, intent(in) :: stop
     integer, value, intent(in) :: xstart
     integer, value, intent(in) :: xstop
     real(kind=go_wp), contiguous, intent(inout) :: area_t(:, :)
@@ -79,7 +98,7 @@ contains
     integer :: j, i
 
     !$omp do schedule(static)
-    do j = ystart, ystop
+    do j = start, stop
       do i = xstart, xstop
         area_t(i, j) = 0.5_go_wp * (xstart_1(i, j) + xstart_1(i, j + 1)) * v(i, j)
       end do
@@ -87,11 +106,11 @@ contains
     !$omp end do
   end subroutine invoke_0_loop2
 
-  subroutine invoke_0_loop3(i_1, ystart, ystop, xstart, xstop, xstart_1, flux, area_t, dx_t, dy_t, &
+  subroutine invoke_0_loop3(i_1, start, stop, xstart, xstop, xstart_1, flux, area_t, dx_t, dy_t, &
       area_t_1)
     real(kind=go_wp), value, intent(in) :: i_1
-    integer, value, intent(in) :: ystart
-    integer, value, intent(in) :: ystop
+    integer, value, intent(in) :: start
+    integer, value, intent(in) :: stop
     integer, value, intent(in) :: xstart
     integer, value, intent(in) :: xstop
     real(kind=go_wp), contiguous, intent(inout) :: xstart_1(:, :)
@@ -104,7 +123,7 @@ contains
     integer :: j, i
 
     !$omp do schedule(static)
-    do j = ystart, ystop
+    do j = start, stop
       do i = xstart, xstop
         block
           use kind_params_mod, only: go_wp

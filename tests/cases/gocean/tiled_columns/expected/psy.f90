@@ -15,25 +15,44 @@ contains
   subroutine invoke_0(height)
     type(r2d_field), intent(inout) :: height
 
+    integer :: first_row, last_row, strip_rows, j_strip
+    logical :: one_thread
+
+    ! Bounds of loops
+    first_row = min(height%internal%ystart, height%internal%ystart + 1)
+    last_row = max(height%internal%ystop, height%internal%ystop + 1)
+    one_thread = .true.
+    block
+      !$ use omp_lib, only: omp_get_max_threads
+      !$ one_thread = omp_get_max_threads() == 1
+    end block
+    strip_rows = &
+        merge(max(2, 131072 / max(1, height%internal%xstop - height%internal%xstart + 1)), &
+        max(1, last_row - first_row + 1), one_thread)
+
     ! Loops
-    !$omp parallel default(shared)
-    call invoke_0_loop1(height%internal%ystart, height%internal%ystop, height%internal%xstart, &
-        height%internal%xstop, height%data)
-    call invoke_0_columns_loop2(height%internal%xstart, height%internal%xstop, &
-        height%internal%ystart, height%internal%ystop, height%data)
+    !$omp parallel default(shared), private(j_strip)
+    do j_strip = first_row, last_row, strip_rows
+      call invoke_0_loop1(max(height%internal%ystart, j_strip), &
+          min(height%internal%ystop, j_strip + strip_rows - 1), height%internal%xstart, &
+          height%internal%xstop, height%data)
+      call invoke_0_columns_loop2(height%internal%xstart, height%internal%xstop, &
+          max(height%internal%ystart, j_strip - 1), &
+          min(height%internal%ystop, j_strip + strip_rows - 2), height%data)
+    end do
     !$omp end parallel
   end subroutine invoke_0
 
-  subroutine invoke_0_loop1(ystart, ystop, xstart, xstop, height)
-    integer, value, intent(in) :: ystart
-    integer, value, intent(in) :: ystop
+  subroutine invoke_0_loop1(start, stop, xstart, xstop, height)
+    integer, value, intent(in) :: start
+    integer, value, intent(in) :: stop
     integer, value, intent(in) :: xstart
     integer, value, intent(in) :: xstop
     real(kind=go_wp), contiguous, intent(inout) :: height(:, :)
 
     integer :: j, i
 
-    do j = ystart, ystop
+    do j = start, stop
       !$omp do schedule(static)
       do i = xstart, xstop
         height(i, j) = 0.5_go_wp * (height(i - 1, j - 1) + height(i, j))
@@ -42,18 +61,18 @@ contains
     end do
   end subroutine invoke_0_loop1
 
-  subroutine invoke_0_columns_loop2(xstart, xstop, ystart, ystop, height)
+  subroutine invoke_0_columns_loop2(xstart, xstop, start, stop, height)
     integer, value, intent(in) :: xstart
     integer, value, intent(in) :: xstop
-    integer, value, intent(in) :: ystart
-    integer, value, intent(in) :: ystop
+    integer, value, intent(in) :: start
+    integer, value, intent(in) :: stop
     real(kind=go_wp), contiguous, intent(inout) :: height(:, :)
 
     integer :: i_tile, j, i
 
     !$omp do schedule(static)
     do i_tile = xstart, xstop, 64
-      do j = ystart, ystop
+      do j = start, stop
         do i = i_tile, min(i_tile + 63, xstop)
           height(i, j) = 0.5_go_wp * (height(i, j - 1) + height(i, j))
         end do
