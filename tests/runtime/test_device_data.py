@@ -418,6 +418,19 @@ REFUSED = {
         )
         + procedure("zap", "    u(3) = 5.0\n"),
     ),
+    "a function in an internal procedure": trap(
+        "  call outer()\n",
+        procedure(
+            "outer",
+            "    call inner()\n  contains\n    subroutine inner()\n      print *, zap() > 0\n"
+            "    end subroutine inner\n",
+        )
+        .replace("    call inner()\n", "    print *, inner()\n")
+        .replace("subroutine inner()", "logical function inner()")
+        .replace("print *, zap() > 0", "inner = zap() > 0")
+        .replace("end subroutine inner", "end function inner")
+        + "  integer function zap()\n    u(3) = 5.0\n    zap = 1\n  end function zap\n",
+    ),
     "a condition of a region": trap(
         "  call maybe()\n",
         procedure(

@@ -37,7 +37,7 @@ from psyclone_storage.ir.rewrite import with_changed_blocks
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
-from psyclone_storage.pipeline.device_restrictions import Restriction, Restrictions
+from psyclone_storage.pipeline.device_restrictions import Restrictions
 from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem, all_groups, host_lines
 from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
 from psyclone_storage.transform.file_bench import FileBench
@@ -129,9 +129,9 @@ class _DataPlanner:
         name = self._named(root)
         restrictions = Restrictions(self._tree, self._modules)
         reachable = restrictions.reachable(name)
-        raise_if_any(tuple(self._problems(restrictions.problems(reachable))))
         self._tree.read(name)
-        raise_if_any(tuple(self._problems(self._tree.problems)))
+        found = (*restrictions.problems(reachable), *self._tree.problems)
+        raise_if_any(tuple(dict.fromkeys(self._problems(found))))
         self._tree.left_out |= restrictions.left_out(reachable)
         procedures = self._tree.procedures
         excluded = self._excluded(name)
@@ -161,7 +161,7 @@ class _DataPlanner:
         hint = f"Write one of {', '.join(map(str, found))}." if found else did_you_mean(key, known)
         raise CompileError(Diagnostic("T003", f"There is {what} '{root}' in the files.", hint=hint))
 
-    def _problems(self, found: Iterable[TreeProblem | Restriction]) -> Iterator[Diagnostic]:
+    def _problems(self, found: Iterable[TreeProblem]) -> Iterator[Diagnostic]:
         for unit in self._submodules:
             message = f"The data of '{unit.name}' cannot be planned: it is a submodule."
             yield Diagnostic("T098", message, unit.place)

@@ -14,7 +14,7 @@ from psyclone_storage.analysis.bodies.effects import (
     call_sites,
     module_of,
 )
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
@@ -27,7 +27,7 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.pipeline.overloads import is_overload
-from psyclone_storage.pipeline.program_tree import ProgramTree, host_lines
+from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem, host_lines
 from psyclone_storage.pipeline.program_uses import home_module
 
 _MANAGED = regex(
@@ -42,21 +42,24 @@ _ENTRY = regex(r"\s*entry\s+(?P<name>\w+)")
 _SAVE_ALL = regex(r"\s*save\s*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Restriction:
-    """A reason why a call tree cannot be planned, with the procedure and a place."""
-
-    procedure: ProcedureName
-    reason: str
-    place: Span | None
-
-
 @dataclass(slots=True)
 class Restrictions:
     """The restrictions of a call tree; `modules` are the modules in the given files."""
 
     tree: ProgramTree
-    modules: dict[str, Routine] = field(default_factory=dict)
+    modules: dict[str, Routine]
+    _named: frozenset[str] = frozenset()
+    _overloads: bool = False
+
+    def __post_init__(self) -> None:
+        """Find the names by which statements may call procedures of the program."""
+        codes = self.tree.uses.procedures
+        lines = (line for code in codes.values() for line in code.body)
+        found = (_ENTRY.match(key_of(line.text)) for line in lines if isinstance(line, un.Opaque))
+        entries = {one["name"] for one in found if one is not None}
+        self._named = frozenset(entries | {one.name for one in codes})
+        texts = (module.module.source.text for module in self.modules.values())
+        self._overloads = any(map(OVERLOADS.search, texts))
 
     def reachable(self, root: ProcedureName) -> tuple[ProcedureName, ...]:
         """Return all procedures of the program that a call of `root` may execute."""
@@ -70,20 +73,22 @@ class Restrictions:
                 queue += new
         return tuple(found)
 
-    def problems(self, names: Iterable[ProcedureName]) -> Iterator[Restriction]:
-        """Yield the first reason against each of some procedures."""
+    def problems(self, names: Iterable[ProcedureName]) -> Iterator[TreeProblem]:
+        """Yield the reasons against a plan for each of some procedures."""
         for name in names:
-            for reason, place in self._of_procedure(name):
-                yield Restriction(name, reason, place)
-                break
+            for reason, place in dict.fromkeys(self._of_procedure(name)):
+                yield TreeProblem(name, reason, place)
 
     def _of_procedure(self, name: ProcedureName) -> Iterator[tuple[str, Span | None]]:
         code, relevant = self.tree.uses.code(name), self.tree.is_relevant(name)
         inner = code.internal
-        if inner is not None and (relevant or _HIDES.search(key_of(inner.text))):
+        if inner is not None and (
+            relevant or inner.names & self._named or _HIDES.search(key_of(inner.text))
+        ):
             yield "it has internal procedures", code.place
         for line in walk_lines(code.body):
             place = place_of_line(line)
+            yield from self._of_calls(line, code)
             if isinstance(line, un.Include):
                 yield "it includes text", place
             elif isinstance(line, un.Opaque) and (
@@ -98,8 +103,6 @@ class Restrictions:
             for line in host_lines(code.body):
                 if isinstance(line, un.DirectiveLine) and _OF_HOST.match(key_of(line.text)):
                     yield f"'{line.text}' is a directive for host statements", line.place
-        for line in walk_lines(code.body):
-            yield from self._of_calls(line, code)
 
     def _of_calls(self, line: un.Line, code: Routine) -> Iterator[tuple[str, Span | None]]:
         place = place_of_line(line)
@@ -124,18 +127,7 @@ class Restrictions:
         item = code.declared(procedure.key)
         if procedure.key in code.dummy_keys or (item is not None and "pointer" in item.words):
             return True
-        if is_overload(procedure.key):
-            texts = (module.module.source.text for module in self.modules.values())
-            return any(map(OVERLOADS.search, texts))
-        if procedure.key in self._entries():
-            return True
-        return any(one.name == procedure.key for one in self.tree.uses.procedures)
-
-    def _entries(self) -> frozenset[str]:
-        """Return the names in the `entry` statements of the files."""
-        lines = (line for code in self.tree.uses.procedures.values() for line in code.body)
-        found = (_ENTRY.match(key_of(line.text)) for line in lines if isinstance(line, un.Opaque))
-        return frozenset(one["name"] for one in found if one is not None)
+        return self._overloads if is_overload(procedure.key) else procedure.key in self._named
 
     # ------------------------------------------------------------------------ arrays
 

@@ -38,6 +38,7 @@ from psyclone_storage.ir.paths import AccessPath, path_of
 from psyclone_storage.ir.rewrite import (
     blocks_of,
     expressions_of,
+    first_words,
     names_in,
     place_of_line,
     substituted,
@@ -274,7 +275,7 @@ class _ProcedureReader:
                 loop = self._loop(key_of(name) if name else "", place)
                 yield JumpStep(loop, isinstance(line, un.Cycle), line, place)
             case _:
-                raise _UnplannedError(f"'{_first(line)}' is not understood", place)
+                raise _UnplannedError(f"'{first_words(line)}' is not understood", place)
 
     def _loop(self, name: str, place: Span | None) -> un.Line:
         for own, line in reversed(self._loops):
@@ -485,10 +486,6 @@ def _use(use: ArrayUse, *, unwritten: bool) -> CopyUse:
 
 def _place(group: tuple[un.Line, ...]) -> Span | None:
     return next(filter(None, map(place_of_line, group)), None)
-
-
-def _first(line: un.Line) -> str:
-    return line.text.split("\n")[0] if isinstance(line, un.Opaque) else type(line).__name__
 
 
 # ---------------------------------------------------------------------------- regions

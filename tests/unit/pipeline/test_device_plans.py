@@ -214,7 +214,7 @@ def test_a_smaller_argument_is_a_part(tmp_path: Path) -> None:
     [
         ("  call root(a, b)\n" + LOOP, "it is recursive"),
         ("  !$acc update device(a)\n" + LOOP, "'acc update device(a)' already moves data"),
-        ("  if (a(1) > 0.0) goto 10\n" + LOOP + "10 continue\n", "'Goto' is not understood"),
+        ("  if (a(1) > 0.0) goto 10\n" + LOOP + "10 continue\n", "'goto 10' is not understood"),
         (
             "  !$omp parallel\n" + LOOP + "  !$omp end parallel\n",
             "is a directive for host statements",
@@ -232,6 +232,14 @@ def test_the_reason_against_a_plan_is_named(body: str, reason: str, tmp_path: Pa
     assert "error[T098]" in done.err
     assert reason in done.err
     assert not (tmp_path / "out" / "main.f90").exists()
+
+
+def test_all_reasons_are_named_at_once(tmp_path: Path) -> None:
+    body = "  !$acc update device(a)\n  !$acc update host(b)\n  call root(a, b)\n" + LOOP
+    done = planned(tmp_path, root(body))
+    assert done.status == 1
+    assert done.err.count("already moves data") == 2
+    assert "it is recursive" in done.err
 
 
 def test_an_unknown_root_is_named(tmp_path: Path) -> None:
