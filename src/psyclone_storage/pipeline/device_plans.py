@@ -127,14 +127,9 @@ class _DataPlanner:
     def plan(self, root: str) -> DataPlan:
         """Plan the call tree of `root`."""
         name = self._named(root)
-        restrictions = Restrictions(self._tree, self._modules)
-        reachable = restrictions.reachable(name)
-        self._tree.read(name)
-        found = (*restrictions.problems(reachable), *self._tree.problems)
-        raise_if_any(tuple(dict.fromkeys(self._problems(found))))
-        self._tree.left_out |= restrictions.left_out(reachable)
+        self._read(name)
         procedures = self._tree.procedures
-        excluded = self._excluded(name)
+        excluded = self._excluded()
         closed = self._called_outside()
         while True:
             kept = tuple(_without(one, excluded.keys()) for one in procedures.values())
@@ -150,6 +145,19 @@ class _DataPlanner:
         reports = tuple(_reports(kept, plan))
         unknown = tuple(sorted(self._tree.unknown))
         return DataPlan(str(name), tuple(map(str, sorted(data))), reports, shown, unknown)
+
+    def _read(self, root: ProcedureName) -> None:
+        """Read the call tree of a procedure.
+
+        Raises:
+            CompileError: `T098`, all reasons against a plan.
+        """
+        restrictions = Restrictions(self._tree, self._modules)
+        reachable = restrictions.reachable(root)
+        self._tree.read(root)
+        found = (*restrictions.problems(reachable), *self._tree.problems)
+        raise_if_any(tuple(dict.fromkeys(self._problems(found))))
+        self._tree.left_out |= restrictions.left_out(reachable)
 
     def _named(self, root: str) -> ProcedureName:
         key = key_of(root)
@@ -181,7 +189,7 @@ class _DataPlanner:
 
     # ------------------------------------------------------------------------ data
 
-    def _excluded(self, root: ProcedureName) -> dict[ProgramArray, str]:
+    def _excluded(self) -> dict[ProgramArray, str]:
         """Return the arrays without a plan, with reasons; "" for those that no device uses."""
         reasons = dict(self._tree.left_out)
         on_device: set[ProgramArray] = set()
