@@ -133,7 +133,7 @@ class _DataPlanner:
         closed = self._called_outside()
         while True:
             kept = tuple(_without(one, excluded.keys()) for one in procedures.values())
-            plan = plan_program(kept, name, closed, self._uses.assumed)
+            plan = plan_program(kept, closed | {name}, assumed=self._uses.assumed)
             if not plan.infeasible:
                 break
             new = dict.fromkeys(plan.infeasible, "parts of it are used on both sides")
