@@ -194,7 +194,7 @@ class _ProgramPlanner:
             is_fresh = datum in procedure.fresh
 
             def cost_of(one: Contract) -> tuple[float, float]:
-                # Usually one copy is valid before a call, so a caller makes both valid by a transfer.
+                # Usually one copy is valid before a call: a caller transfers to make both valid.
                 extra = one.entry is Valid.BOTH and not is_fresh
                 return table[one].cost + extra, table[one].cost
 
