@@ -169,16 +169,15 @@ class _ProgramPlanner:
 
     def _states(self, procedure: ProgramProcedure) -> dict[ProgramArray, FixedStates]:
         """Return the contracts of a procedure with its transfers, without its own arrays."""
-        return {
-            datum: FixedStates(
-                *(
-                    {one: way.cost for one, way in self._table(procedure.name, datum, part).items()}
-                    for part in (False, True)
-                )
-            )
-            for datum in sorted(procedure.data - procedure.left)
-            if (procedure.name, datum) in self._codes
+        costs = {
+            part: {
+                datum: {one: way.cost for one, way in self._table(*key, part=part).items()}
+                for datum in sorted(procedure.data - procedure.left)
+                if (key := (procedure.name, datum)) in self._codes
+            }
+            for part in (False, True)
         }
+        return {one: FixedStates(whole, costs[True][one]) for one, whole in costs[False].items()}
 
     def _forget(self, name: ProcedureName, datum: ProgramArray) -> None:
         for part in (False, True):
@@ -233,7 +232,7 @@ class _ProgramPlanner:
             self._forget(*key)
 
     def _table(
-        self, name: ProcedureName, datum: ProgramArray, part: bool = False
+        self, name: ProcedureName, datum: ProgramArray, *, part: bool = False
     ) -> dict[Contract, _Route]:
         """Return the cheapest way for each contract that is possible for an array.
 
@@ -241,36 +240,39 @@ class _ProgramPlanner:
         one that was chosen. A `part` of an array cannot be transferred.
         """
         part = part or datum in self._parts
-        key = name, datum, part
+        key, fixed = (name, datum, part), self.procedures[name].fixed
         if key not in self._tables:
-            fixed, code = self.procedures[name].fixed, self._codes.get((name, datum))
             if fixed is not None:
                 costs = fixed[datum].part if part else fixed[datum].whole
                 self._tables[key] = {one: _Route(cost) for one, cost in costs.items()}
-                return self._tables[key]
-            if part and code:
-                return {}
-            body = self.procedures[name].body
-            exits = _ANY if body.has_jumps else (None,)
-            table: dict[Contract, _Route] = {}
-            for entry, wanted in product(_ANY, exits):
-                env: dict[tuple[int | None, bool], Valid] = {}
-                if wanted is not None:
-                    env[None, False] = wanted
-                place = _PlanContext(name, datum, env, fixed=code, part=part)
-                ways = self._sequence(place, body, {entry: _Route(0.0)})
-                if set(ways) == {None} and wanted is not None:
-                    ways = {wanted: ways[None]}
-                table |= {
-                    Contract(entry, state): way
-                    for state, way in ways.items()
-                    if state is not None and wanted in (None, state)
-                }
-            own = self._contracts.get((name, datum))
-            if own is not None and code is None:
-                table = {own: table[own]} if own in table else {}
-            self._tables[key] = table
+            elif part and self._codes.get((name, datum)):
+                self._tables[key] = {}
+            else:
+                self._tables[key] = self._searched(name, datum, part=part)
         return self._tables[key]
+
+    def _searched(
+        self, name: ProcedureName, datum: ProgramArray, *, part: bool
+    ) -> dict[Contract, _Route]:
+        body, code = self.procedures[name].body, self._codes.get((name, datum))
+        table: dict[Contract, _Route] = {}
+        for entry, wanted in product(_ANY, _ANY if body.has_jumps else (None,)):
+            env: dict[tuple[int | None, bool], Valid] = {}
+            if wanted is not None:
+                env[None, False] = wanted
+            place = _PlanContext(name, datum, env, fixed=code, part=part)
+            ways = self._sequence(place, body, {entry: _Route(0.0)})
+            if set(ways) == {None} and wanted is not None:
+                ways = {wanted: ways[None]}
+            table |= {
+                Contract(entry, state): way
+                for state, way in ways.items()
+                if state is not None and wanted in (None, state)
+            }
+        own = self._contracts.get((name, datum))
+        if own is not None and code is None:
+            return {own: table[own]} if own in table else {}
+        return table
 
     # ------------------------------------------------------------------------ ways
 
@@ -400,7 +402,7 @@ class _ProgramPlanner:
             return 0.0 if contract.entry is contract.exit else None
         total = 0.0
         for datum, part in sorted(inner.items()):
-            way = self._table(name, datum, part).get(contract)
+            way = self._table(name, datum, part=part).get(contract)
             if way is None:
                 return None
             total += way.cost

@@ -62,11 +62,13 @@ class Contract(NamedTuple):
 class FixedStates:
     """The contracts that the transfers of a finished procedure allow, with the costs of these.
 
-    `part` are those for an argument that is only a part of an array.
+    `part` are those for an argument that is only a part of an array. `on_device` means that a
+    device region uses the array.
     """
 
     whole: Mapping[Contract, float]
     part: Mapping[Contract, float]
+    on_device: bool = True
 
 
 @dataclass(frozen=True, slots=True)

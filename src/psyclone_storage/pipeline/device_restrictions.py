@@ -6,7 +6,7 @@ may execute are checked, also those without device regions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.effects import (
     OVERLOADS,
@@ -44,20 +44,23 @@ _SAVE_ALL = regex(r"\s*save\s*$")
 
 @dataclass(slots=True)
 class Restrictions:
-    """The restrictions of a call tree; `modules` are the modules in the given files."""
+    """The restrictions of a call tree.
+
+    `modules` are the modules in the given files, and `entries` names of `entry` statements in other
+    files.
+    """
 
     tree: ProgramTree
-    modules: dict[str, Routine]
+    modules: Mapping[str, Routine]
+    entries: frozenset[str] = frozenset()
     _named: frozenset[str] = frozenset()
     _overloads: bool = False
 
     def __post_init__(self) -> None:
         """Find the names by which statements may call procedures of the program."""
         codes = self.tree.uses.procedures
-        lines = (line for code in codes.values() for line in code.body)
-        found = (_ENTRY.match(key_of(line.text)) for line in lines if isinstance(line, un.Opaque))
-        entries = {one["name"] for one in found if one is not None}
-        self._named = frozenset(entries | {one.name for one in codes})
+        entries = {name for code in codes.values() for name in entries_of(code)}
+        self._named = frozenset(self.entries | entries | {one.name for one in codes})
         texts = (module.module.source.text for module in self.modules.values())
         self._overloads = any(map(OVERLOADS.search, texts))
 
@@ -204,6 +207,14 @@ class Restrictions:
         if own is None and array.module in self.modules:
             own = self.modules[array.module].declared(array.name)
         return own
+
+
+def entries_of(code: Routine) -> Iterator[str]:
+    """Yield the names of the `entry` statements of a procedure."""
+    for line in code.body:
+        found = _ENTRY.match(key_of(line.text)) if isinstance(line, un.Opaque) else None
+        if found is not None:
+            yield found["name"]
 
 
 def _is_literal(value: ex.Expr) -> bool:

@@ -7,7 +7,7 @@ data, and for arrays in `left_out`, regions copy what they need, as without a pl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.array_uses import ArrayUse
 from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites
@@ -97,9 +97,13 @@ class _UnplannedError(Exception):
 
 @dataclass(slots=True)
 class ProgramTree:
-    """The procedures of a call tree, callers first, with reasons for what is not planned."""
+    """The procedures of a call tree, callers first, with reasons for what is not planned.
+
+    Those in `finished` are in other files; only their contracts are known.
+    """
 
     uses: ProgramUses
+    finished: Mapping[ProcedureName, ProgramProcedure] = field(default_factory=dict)
     procedures: dict[ProcedureName, ProgramProcedure] = field(default_factory=dict)
     left_out: dict[ProgramArray, str] = field(default_factory=dict)
     problems: list[TreeProblem] = field(default_factory=list)
@@ -107,21 +111,33 @@ class ProgramTree:
     allocated: dict[ProcedureName, list[_Allocation]] = field(default_factory=dict)
     _relevant: dict[ProcedureName, bool] = field(default_factory=dict)
 
-    def read(self, root: ProcedureName) -> None:
-        """Read a procedure, and those that it calls and that have device regions."""
+    def read(self, *roots: ProcedureName) -> None:
+        """Read procedures, and those that they call and that have device regions."""
         order: list[ProcedureName] = []
-        self._visit(root, order, set())
+        for root in roots:
+            self._visit(root, order, set())
+        known, self.procedures = self.procedures, dict(self.procedures)
+        new: dict[ProcedureName, ProgramProcedure] = {}
         for name in order:
             try:
-                self.procedures[name] = _ProcedureReader(self, name).procedure()
+                new[name] = self.procedures[name] = _ProcedureReader(self, name).procedure()
             except _UnplannedError as error:
                 self.problems.append(TreeProblem(name, error.reason, error.place))
-        self.procedures = dict(reversed(self.procedures.items()))
+        self.procedures = {**dict(reversed(new.items())), **known}
+
+    def close(self, name: ProcedureName) -> None:
+        """Treat a procedure as host code for its callers.
+
+        Its data are valid on the host at its entry and at its exit, and it deletes its copies.
+        """
+        self._relevant[name] = False
 
     def _visit(
         self, name: ProcedureName, order: list[ProcedureName], active: set[ProcedureName]
     ) -> None:
         """Add a procedure after those that it calls."""
+        if name in self.finished or name in self.procedures:
+            return
         if name in active:
             place = self.uses.procedures[name].place
             self.problems.append(TreeProblem(name, "it is recursive", place))
@@ -145,6 +161,8 @@ class ProgramTree:
 
     def is_relevant(self, name: ProcedureName) -> bool:
         """Return whether a procedure has device regions, also in procedures that it calls."""
+        if name in self.finished:
+            return True
         if name not in self._relevant:
             self._relevant[name] = False
             code = self.uses.code(name)
@@ -403,7 +421,7 @@ class _ProcedureReader:
     def _call(self, line: un.Call) -> Iterator[ProgramStep]:
         place = place_of_line(line)
         names = self._tree.uses.called(ProcedureCall(line.procedure, line.args), self._code)
-        passed = tuple(tuple(self._passed(line, name)) for name in names)
+        passed = tuple((*self._passed(line, name), *self._shared(name)) for name in names)
         read = [one for one in line.args if path_of(_value(one)) is None]
         read += [item for one in line.args if (path := path_of(_value(one)))
                  for item in path.subscripts]  # fmt: skip
@@ -422,7 +440,7 @@ class _ProcedureReader:
             value, path = _value(arg), path_of(_value(arg))
             is_array = path is not None and len(path.variable) == 1 and self.is_planned(path.root)
             if not is_array or path is None:
-                if reader.is_planned(key):
+                if name not in self._tree.finished and reader.is_planned(key):
                     self._tree.left_out.setdefault(inner, f"'{ex.spell(value)}' is passed as it")
                 continue
             outer = self._tree.uses.datum(path.root, self._code)
@@ -436,10 +454,13 @@ class _ProcedureReader:
             whole = isinstance(value, ex.Name) or path.is_whole
             whole = whole and self._same_shape(line, own, key, path.root)
             yield Passed(inner, outer, whole)
-        if name in self._tree.procedures:
-            for datum in sorted(self._tree.procedures[name].body.data):
-                if not datum.procedure:
-                    yield Passed(datum, datum)
+
+    def _shared(self, name: ProcedureName) -> Iterator[Passed]:
+        """Yield the variables of modules that a called procedure uses."""
+        known = self._tree.finished.get(name) or self._tree.procedures.get(name)
+        for datum in () if known is None else sorted(known.data):
+            if not datum.procedure:
+                yield Passed(datum, datum)
 
     def _may_be_copied(self, path: AccessPath, own: Routine, dummy: str) -> bool:
         """Return whether the compiler may pass a contiguous copy of a section."""

@@ -51,13 +51,14 @@ class ProgramUses:
     """The procedures of a program, by name, with their effects.
 
     Procedures that are not in `procedures` change only their arguments, and those with the names
-    `readers` not even these.
+    `readers` not even these. The effects of those in `known` are given.
     """
 
     procedures: Mapping[ProcedureName, Routine]
     finder: ModuleFinder
     assumed: frozenset[FactKind] = frozenset()
     readers: frozenset[str] = frozenset()
+    known: Mapping[ProcedureName, ProcedureUses] = field(default_factory=dict)
     _found: dict[ProcedureName, ProcedureUses | None] = field(default_factory=dict)
     _codes: dict[ProcedureName, Routine] = field(default_factory=dict)
     _written: dict[int, tuple[Routine, frozenset[str]]] = field(default_factory=dict)
@@ -138,6 +139,8 @@ class ProgramUses:
 
     def of(self, name: ProcedureName) -> ProcedureUses | None:
         """Return the effects of a procedure of the program, None if it is recursive."""
+        if name in self.known:
+            return self.known[name]
         if name not in self._found:
             self._found[name] = None
             self._found[name] = self._computed(name)
