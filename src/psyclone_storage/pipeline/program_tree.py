@@ -274,10 +274,8 @@ class _ProcedureReader:
             case un.Exit(name) | un.Cycle(name):
                 loop = self._loop(key_of(name) if name else "", place)
                 yield JumpStep(loop, isinstance(line, un.Cycle), line, place)
-            case un.Label(number):
-                raise _UnplannedError(f"other statements may jump to its label {number}", place)
             case _:
-                raise _UnplannedError(f"'{first_words(line)}' is not understood", place)
+                raise _UnplannedError(_why_not(line), place)
 
     def _loop(self, name: str, place: Span | None) -> un.Line:
         for own, line in reversed(self._loops):
@@ -463,6 +461,15 @@ class _ProcedureReader:
         rest = items[full + 1 :] if full < len(items) else ()
         strided = full < len(items) and getattr(items[full], "step", None) is not None
         return strided or any(isinstance(one, ex.Range) for one in rest)
+
+
+def _why_not(line: un.Line) -> str:
+    """Return why a statement with several steps cannot be planned."""
+    if isinstance(line, un.Label):
+        return f"other statements may jump to label {line.number}"
+    if isinstance(line, un.Conditional):
+        return f"'{first_words(line)}' selects statements (preprocess the file first)"
+    return f"'{first_words(line)}' is not understood"
 
 
 def _value(arg: ex.Expr) -> ex.Expr:
