@@ -38,7 +38,8 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.device_restrictions import Restrictions
-from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem, all_groups, host_lines
+from psyclone_storage.pipeline.program_regions import all_groups, host_lines
+from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
 from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
 from psyclone_storage.transform.file_bench import FileBench
 

@@ -29,7 +29,8 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.pipeline.overloads import is_overload
-from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem, host_lines
+from psyclone_storage.pipeline.program_regions import host_lines
+from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
 from psyclone_storage.pipeline.program_uses import home_module
 
 _MANAGED = regex(

@@ -7,7 +7,7 @@ data, and for arrays in `left_out`, regions copy what they need, as without a pl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from psyclone_storage.analysis.bodies.array_uses import ArrayUse
 from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites
@@ -31,7 +31,6 @@ from psyclone_storage.ir.device_program import (
     StepSequence,
     WorkStep,
 )
-from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, path_of
@@ -47,18 +46,18 @@ from psyclone_storage.ir.rewrite import (
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.pipeline.program_regions import (
+    all_groups,
+    groups,
+    host_lines,
+    is_asynchronous,
+    is_end,
+    private_names,
+    reads_first,
+    region_kind,
+)
 from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
 
-_REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS, Directive.OMP_TARGET)
-_OPENS = regex(
-    r"(?:acc\s+(?P<acc>parallel|kernels|serial)\b"
-    r"|omp\s+(?P<omp>target)\b(?!\s*(?:data|enter|exit|update|end)\b))(?P<rest>.*)"
-)
-_OF_A_LOOP = regex(r"\s*(?:loop\b|(?:teams\s+|distribute\s+|parallel\s+|simd\s+)*(?:do|loop)\b)")
-_PRIVATE = regex(r"\b(?:first|last)?private\s*\(([^()]*)\)")
-_ASYNC = regex(r"\b(?:async|nowait)\b")
-_AROUND = (un.Comment, un.Blank, un.DirectiveLine)
-_WORD = regex(r"[a-z]\w*")
 _STRUCTURE = (un.If, un.Select, un.Return, un.Exit, un.Cycle, un.Goto, un.Label)
 """Statements that are never one step: transfers are possible in branches."""
 _DIRECTIVE = regex(r"!\$(?:acc|omp\s+target)")
@@ -204,8 +203,8 @@ class _ProcedureReader:
         self._check_region(group)
         private = frozenset[str]()
         for line in walk_lines(group):
-            own = _private_names(line)
-            if line is head and not _reads_first(line):
+            own = private_names(line)
+            if line is head and not reads_first(line):
                 private = own
             else:
                 for key in own:
@@ -222,14 +221,14 @@ class _ProcedureReader:
             _UnplannedError: it does not, or its end is not found.
         """
         head, place = group[0], _place(group)
-        if any(map(_is_asynchronous, walk_lines(group))):
+        if any(map(is_asynchronous, walk_lines(group))):
             raise _UnplannedError("a region is asynchronous", place)
         if isinstance(head, un.DirectiveBlock):
             may_stay = head.condition is not None
         else:
             may_stay = isinstance(head, un.DirectiveLine) and bool(_IF.search(key_of(head.text)))
             done = [one for one in group if not isinstance(one, un.Comment | un.Blank)]
-            if not (_is_end(done[-1]) or isinstance(done[-1], un.Do)):
+            if not (is_end(done[-1]) or isinstance(done[-1], un.Do)):
                 raise _UnplannedError("the end of a region is not found", place)
         if may_stay:
             raise _UnplannedError("a region may run on the host", place)
@@ -301,7 +300,7 @@ class _ProcedureReader:
     def _is_relevant_inside(self, line: un.Line) -> bool:
         if isinstance(line, un.Call):
             return self._matters(line)
-        return _region_kind(line) != ""
+        return region_kind(line) != ""
 
     def _leaves(self, loop: un.Do | un.While) -> bool:
         """Return whether a loop contains a jump out of it."""
@@ -501,86 +500,3 @@ def _use(use: ArrayUse, *, unwritten: bool) -> CopyUse:
 
 def _place(group: tuple[un.Line, ...]) -> Span | None:
     return next(filter(None, map(place_of_line, group)), None)
-
-
-# ---------------------------------------------------------------------------- regions
-
-
-def _private_names(line: un.Line) -> frozenset[str]:
-    """Return the names that a directive makes private."""
-    if isinstance(line, un.DirectiveBlock):
-        return frozenset(key_of(name) for name in (*line.private, *line.firstprivate))
-    if not isinstance(line, un.DirectiveLine):
-        return frozenset()
-    found = _PRIVATE.finditer(key_of(line.text))
-    return frozenset(name for one in found for name in _WORD.findall(one[1]))
-
-
-def _reads_first(line: un.Line) -> bool:
-    """Return whether a directive makes private copies with the values from before."""
-    if isinstance(line, un.DirectiveBlock):
-        return bool(line.firstprivate)
-    return isinstance(line, un.DirectiveLine) and "firstprivate" in key_of(line.text)
-
-
-def _is_asynchronous(line: un.Line) -> bool:
-    """Return whether the host does not wait for a region."""
-    if isinstance(line, un.DirectiveBlock):
-        return line.options.queue >= 0 or line.options.nowait
-    return isinstance(line, un.DirectiveLine) and bool(_ASYNC.search(key_of(line.text)))
-
-
-def _region_kind(line: un.Line) -> str:
-    """Return "block", "loop" or "open" for a line that begins a device region, or ""."""
-    if isinstance(line, un.DirectiveBlock):
-        return "block" if line.directive in _REGIONS else ""
-    if isinstance(line, un.DirectiveLine):
-        found = _OPENS.match(" ".join(key_of(line.text).split()))
-        if found:
-            return "loop" if _OF_A_LOOP.match(found["rest"]) else "open"
-    return ""
-
-
-def groups(lines: Iterable[un.Line]) -> Iterator[tuple[bool, tuple[un.Line, ...]]]:
-    """Yield the device regions of a block and its other statements, with whether it is a region."""
-    rest = list(lines)
-    while rest:
-        line = rest.pop(0)
-        kind = _region_kind(line)
-        if not kind or kind == "block":
-            yield kind == "block", (line,)
-            continue
-        group = [line]
-        while rest:
-            group.append(rest.pop(0))
-            if kind == "loop" and not isinstance(group[-1], _AROUND):
-                if rest and _is_end(rest[0]):
-                    group.append(rest.pop(0))
-                break
-            if kind == "open" and _is_end(group[-1]):
-                break
-        yield True, tuple(group)
-
-
-def _is_end(line: un.Line) -> bool:
-    if not isinstance(line, un.DirectiveLine):
-        return False
-    words = key_of(line.text).split()
-    ends = ("parallel", "kernels", "serial", "target")
-    return words[1:2] == ["end"] and bool(set(ends) & set(words[2:3]))
-
-
-def all_groups(lines: Iterable[un.Line]) -> Iterator[tuple[bool, tuple[un.Line, ...]]]:
-    """Yield the groups of a block and of the blocks in its host statements."""
-    for is_region, group in groups(lines):
-        yield is_region, group
-        if not is_region:
-            for block in blocks_of(group[0]):
-                yield from all_groups(block)
-
-
-def host_lines(lines: Iterable[un.Line]) -> Iterator[un.Line]:
-    """Yield the statements that are not in a device region."""
-    for is_region, group in all_groups(lines):
-        if not is_region:
-            yield group[0]
