@@ -444,10 +444,14 @@ class EnterDataLine:
 
 @dataclass(frozen=True, slots=True)
 class ExitDataLine:
-    """An `exit data` directive that deletes `items` from a device without copying values back."""
+    """An `exit data` directive that deletes `items` from a device without copying values back.
+
+    With `finalize`, it deletes them however often they were entered, as OpenMP always does.
+    """
 
     items: tuple[Expr, ...]
     openmp: bool = False
+    finalize: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ _OPENS = regex(
 )
 _OF_A_LOOP = regex(r"\s*(?:loop\b|(?:teams\s+|distribute\s+|parallel\s+|simd\s+)*(?:do|loop)\b)")
 _PRIVATE = regex(r"\b(?:first|last)?private\s*\(([^()]*)\)")
+_COPIED = regex(r"\b(?:first|last)private\b")
 _ASYNC = regex(r"\b(?:async|nowait)\b")
 _AROUND = (un.Comment, un.Blank, un.DirectiveLine)
 _WORD = regex(r"[a-z]\w*")
@@ -25,18 +26,19 @@ _WORD = regex(r"[a-z]\w*")
 def private_names(line: un.Line) -> frozenset[str]:
     """Return the names that a directive makes private."""
     if isinstance(line, un.DirectiveBlock):
-        return frozenset(key_of(name) for name in (*line.private, *line.firstprivate))
+        every = (*line.private, *line.firstprivate, *line.lastprivate)
+        return frozenset(map(key_of, every))
     if not isinstance(line, un.DirectiveLine):
         return frozenset()
     found = _PRIVATE.finditer(key_of(line.text))
     return frozenset(name for one in found for name in _WORD.findall(one[1]))
 
 
-def reads_first(line: un.Line) -> bool:
-    """Return whether a directive makes private copies with the values from before."""
+def copies_private(line: un.Line) -> bool:
+    """Return whether a directive copies values into private variables, or from them."""
     if isinstance(line, un.DirectiveBlock):
-        return bool(line.firstprivate)
-    return isinstance(line, un.DirectiveLine) and "firstprivate" in key_of(line.text)
+        return bool(line.firstprivate or line.lastprivate)
+    return isinstance(line, un.DirectiveLine) and bool(_COPIED.search(key_of(line.text)))
 
 
 def is_asynchronous(line: un.Line) -> bool:
