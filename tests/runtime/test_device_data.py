@@ -394,8 +394,98 @@ EQUAL = {
     )
     .replace("subroutine change(", "subroutine unknown(")
     .replace("subroutine change\n", "subroutine unknown\n"),
+    "a complete write in a loop without iterations": trap(
+        "  do i = 1, m\n    u = 0.0\n  end do\n",
+        data="  integer :: m = 0\n",
+        declared="  integer :: i\n",
+    ),
+    "a complete write of a region's loop without iterations": trap(
+        "  v = 3.0\n  call times(0)\n",
+        procedure(
+            "times",
+            REGION.format("    do i = 1, m\n      v = 9.0\n    end do\n"),
+            "m",
+            "    integer, intent(in) :: m\n    integer :: i\n",
+        ),
+    ),
+    "parts of complex numbers": trap(
+        "  call turn()\n  z(:)%re = 1.0\n  call turn()\n  print *, z\n",
+        procedure("turn", REGION.format("    z(:) = z * (1.0, 0.5)\n")),
+        data="  complex :: z(n) = (1.0, 1.0)\n",
+    ),
+    "a block that declares the name again": trap(
+        "  block\n    real :: u(5)\n    u = 0.0\n    print *, u\n  end block\n"
+        "  block\n    integer :: z\n    z = 3\n    u(z) = 7.0\n  end block\n"
+    ),
+    "a block that declares another name of the array": trap(
+        "  call blocks()\n",
+        procedure(
+            "blocks",
+            "    block\n      real :: x(5)\n      x = 0.0\n      print *, x\n    end block\n"
+            "    x(3) = 7.0\n",
+            declared="    use dat, only : x => u\n",
+        ),
+    ),
+    "a function in an argument": trap(
+        "  call add(total())\n",
+        procedure(
+            "add",
+            REGION.format("    v(:) = v + x\n    u(:) = 0.5 * u\n"),
+            "x",
+            "    real, intent(in) :: x\n",
+        )
+        + "  real function total()\n    total = sum(u)\n    v(1) = v(1) + 1.0\n"
+        "  end function total\n",
+    ),
+    "a vector subscript": trap(
+        "  call some(u([1, 3, 5]))\n",
+        procedure("some", REGION.format("    v(1:3) = a + 1.0\n"), "a", "    real :: a(:)\n"),
+    ),
+    "a final procedure": trap(
+        "  call scope()\n",
+        procedure("scope", "    object%x = 1\n", declared="    type(thing) :: object\n")
+        + procedure(
+            "ending", "    u(2) = 55.0\n", "one", "    type(thing), intent(inout) :: one\n"
+        ),
+    ).replace(
+        "module wk\n  use dat\n  implicit none\n",
+        "module wk\n  use dat\n  implicit none\n  type :: thing\n    integer :: x = 0\n"
+        "  contains\n    final :: ending\n  end type thing\n",
+    ),
 }
+ZAP = procedure("zap", "    u(2) = 55.0\n")
 REFUSED = {
+    "a procedure pointer": trap(
+        "  p => other\n  call p()\n",
+        ZAP + procedure("other", "    v(2) = 55.0\n"),
+        declared="  procedure(zap), pointer :: p\n",
+    ),
+    "a procedure pointer of a module": trap(
+        "  p => zap\n  call p()\n", ZAP, data="  procedure(), pointer :: p\n"
+    ),
+    "a procedure pointer in a structure": trap(
+        "  object%p => zap\n  call object%p()\n",
+        ZAP,
+        declared="  type :: thing\n    procedure(zap), pointer, nopass :: p\n  end type thing\n"
+        "  type(thing) :: object\n",
+    ),
+    "a final procedure with a region": trap(
+        "  call scope()\n",
+        procedure("scope", "    object%x = 1\n", declared="    type(thing) :: object\n")
+        + procedure(
+            "ending",
+            REGION.format("    u(:) = 55.0\n"),
+            "one",
+            "    type(thing), intent(inout) :: one\n",
+        ),
+    ).replace(
+        "module wk\n  use dat\n  implicit none\n",
+        "module wk\n  use dat\n  implicit none\n  type :: thing\n    integer :: x = 0\n"
+        "  contains\n    final :: ending\n  end type thing\n",
+    ),
+    "a label": trap(
+        "  read (*, *, end=10) u\n10 continue\n",
+    ),
     "a region in a function": trap(
         "  v(1) = total()\n",
         "  real function total()\n"

@@ -127,8 +127,13 @@ def joined(text: str) -> list[str]:
 
 
 def with_two_memories(text: str) -> str:
-    """Return a program whose directives call procedures of `two_memories`."""
+    """Return a program whose directives call procedures of `two_memories`.
+
+    Raises:
+        ValueError: a region has no `end` directive, or a statement is not understood.
+    """
     lines: list[str] = []
+    is_open = False
     for line in joined(text):
         directive = _FAMILY.match(line)
         if directive is None:
@@ -138,7 +143,12 @@ def with_two_memories(text: str) -> str:
             elif _UNIT.match(line):
                 raise ValueError("The first statement of a procedure must be one line.")
         else:
-            lines += _calls(" ".join(directive[2].split()).lower())
+            words = " ".join(directive[2].split()).lower()
+            lines += _calls(words)
+            if _BEGIN.match(words.removeprefix("end ")):
+                if is_open is not words.startswith("end "):
+                    raise ValueError(f"'{words}' follows a region without an end.")
+                is_open = not is_open
     return "\n".join(lines)
 
 

@@ -6,9 +6,11 @@ may execute are checked, also those without device regions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from psyclone_storage.analysis.bodies.effects import (
+    FINAL_PATTERN,
     OVERLOADS,
     ProcedureCall,
     call_sites,
@@ -40,6 +42,9 @@ _HARMLESS = regex(r"(?:implicit|private|public|protected|intrinsic|external|impo
 _NONBLOCKING = regex(r"mpi_(?:i(?!nit|nfo)\w+|\w+_init)$")
 _ENTRY = regex(r"\s*entry\s+(?P<name>\w+)")
 _SAVE_ALL = regex(r"\s*save\s*$")
+_POINTER = regex(r"\s*procedure\b")
+_FINAL = regex(rf"{FINAL_PATTERN.pattern}[\w, \t]*", re.IGNORECASE | re.MULTILINE)
+_WORD = regex(r"\w+")
 
 
 @dataclass(slots=True)
@@ -50,6 +55,7 @@ class Restrictions:
     modules: dict[str, Routine]
     _named: frozenset[str] = frozenset()
     _overloads: bool = False
+    _final: tuple[ProcedureName, ...] = ()
 
     def __post_init__(self) -> None:
         """Find the names by which statements may call procedures of the program."""
@@ -57,9 +63,22 @@ class Restrictions:
         lines = (line for code in codes.values() for line in code.body)
         found = (_ENTRY.match(key_of(line.text)) for line in lines if isinstance(line, un.Opaque))
         entries = {one["name"] for one in found if one is not None}
-        self._named = frozenset(entries | {one.name for one in codes})
-        texts = (module.module.source.text for module in self.modules.values())
-        self._overloads = any(map(OVERLOADS.search, texts))
+        pointers = (
+            item.names
+            for code in (*codes.values(), *self.modules.values())
+            for item in code.declarations
+            if isinstance(item, un.Opaque) and _POINTER.match(key_of(item.text))
+        )
+        self._named = frozenset(entries | {one.name for one in codes}).union(*pointers)
+        texts = {key: one.module.source.text for key, one in self.modules.items()}
+        self._overloads = any(map(OVERLOADS.search, texts.values()))
+        final = {
+            ProcedureName(key, word)
+            for key, text in texts.items()
+            for found in _FINAL.finditer(text)
+            for word in _WORD.findall(key_of(found[0]))
+        }
+        self._final = tuple(sorted(final & codes.keys()))
 
     def reachable(self, root: ProcedureName) -> tuple[ProcedureName, ...]:
         """Return all procedures of the program that a call of `root` may execute."""
@@ -75,6 +94,10 @@ class Restrictions:
 
     def problems(self, names: Iterable[ProcedureName]) -> Iterator[TreeProblem]:
         """Yield the reasons against a plan for each of some procedures."""
+        for name in self._final:
+            if self.tree.is_relevant(name) or self.tree.uses.of(name) is None:
+                reason = "it is a final procedure, which is not called explicitly"
+                yield TreeProblem(name, reason, self.tree.uses.procedures[name].place)
         for name in names:
             for reason, place in dict.fromkeys(self._of_procedure(name)):
                 yield TreeProblem(name, reason, place)
@@ -105,8 +128,8 @@ class Restrictions:
                     yield f"'{line.text}' is a directive for host statements", line.place
 
     def _of_calls(self, line: un.Line, code: Routine) -> Iterator[tuple[str, Span | None]]:
-        place = place_of_line(line)
         for call in call_sites((line,), code):
+            place = call.place or code.place
             what = ex.spell(call.procedure)
             names = self.tree.uses.called(call, code)
             regions = any(map(self.tree.is_relevant, names))
@@ -121,7 +144,8 @@ class Restrictions:
         procedure = call.procedure
         if isinstance(procedure, ex.Member):
             kind = Typing(code.symbol, code.structure).type_of(procedure.base)
-            return not isinstance(kind, DerivedType) or module_of(kind, code) in self.modules
+            own = {code.module.key, *self.modules}
+            return not isinstance(kind, DerivedType) or module_of(kind, code) in own
         if not isinstance(procedure, ex.Name):
             return True
         item = code.declared(procedure.key)
@@ -137,6 +161,10 @@ class Restrictions:
         for key, module in self.modules.items():
             for name in _hidden_names(module.declarations):
                 found[ProgramArray(key, "", name)] = "other statements may change its meaning"
+        for one in self._final:
+            uses = self.tree.uses.of(one)
+            why = f"the final procedure '{one}' uses it"
+            found |= dict.fromkeys(() if uses is None else uses.shared, why)
         for one in names:
             code = self.tree.uses.code(one)
             saves_all = any(
@@ -151,9 +179,21 @@ class Restrictions:
                 found.setdefault(
                     self.tree.uses.datum(name, code), "other statements may change its meaning"
                 )
+            for array in self._redeclared(code):
+                found.setdefault(array, f"its name has two meanings in '{one}'")
             for array, why in (*self._allocated(one, code), *self._pending(code)):
                 found.setdefault(array, why)
         return found
+
+    def _redeclared(self, code: Routine) -> Iterator[ProgramArray]:
+        """Yield variables of modules whose names a block of a procedure declares again."""
+        uses = (*code.uses, *code.module.uses)
+        for key in code.module.symbols.doubt:
+            symbol = self.tree.uses.finder.imported(uses, key)
+            if symbol is not None and symbol.module_key:
+                yield ProgramArray(symbol.module_key, "", key_of(symbol.name))
+            else:
+                yield ProgramArray(home_module(code), "", key)
 
     def _allocated(self, name: ProcedureName, code: Routine) -> Iterator[tuple[ProgramArray, str]]:
         """Yield arrays that statements allocate for which no copy is created."""

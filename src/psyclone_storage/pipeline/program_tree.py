@@ -275,7 +275,7 @@ class _ProcedureReader:
                 loop = self._loop(key_of(name) if name else "", place)
                 yield JumpStep(loop, isinstance(line, un.Cycle), line, place)
             case _:
-                raise _UnplannedError(f"'{first_words(line)}' is not understood", place)
+                raise _UnplannedError(_why_not(line), place)
 
     def _loop(self, name: str, place: Span | None) -> un.Line:
         for own, line in reversed(self._loops):
@@ -329,14 +329,13 @@ class _ProcedureReader:
         found: dict[ProgramArray, CopyUse] = {}
         unwritten = on_device and FactKind.UNWRITTEN_UNUSED in self._tree.uses.assumed
         for variable, use in self._tree.uses.uses_of_lines(self._code, lines).items():
-            if len(variable) == 1 and variable[0] not in private and self.is_planned(variable[0]):
-                datum = self._tree.uses.datum(variable[0], self._code)
-                fixed = (
-                    use
-                    if self._tree.uses.has_fixed_shape(variable[0], self._code)
-                    else _uncovered(use)
-                )
-                found[datum] = _use(fixed, unwritten=unwritten)
+            key = variable[0]
+            if key not in private and self.is_planned(key):
+                datum = self._tree.uses.datum(key, self._code)
+                # `z%re` is a part of `z`.
+                whole = len(variable) == 1 and self._tree.uses.has_fixed_shape(key, self._code)
+                own = _use(use if whole else _uncovered(use), unwritten=unwritten)
+                found[datum] = found[datum].joined(own) if datum in found else own
         shared, unknown = self._tree.uses.shared_by_calls(self._code, walk_lines(lines))
         self._tree.unknown |= unknown
         for datum, use in shared.items():
@@ -404,10 +403,12 @@ class _ProcedureReader:
         place = place_of_line(line)
         names = self._tree.uses.called(ProcedureCall(line.procedure, line.args), self._code)
         passed = tuple(tuple(self._passed(line, name)) for name in names)
-        read = [one for one in line.args if path_of(_value(one)) is None]
-        read += [item for one in line.args if (path := path_of(_value(one)))
-                 for item in path.subscripts]  # fmt: skip
-        output = un.InputOutput("write", (ex.Star(),), tuple(map(_value, read)))
+        read: list[ex.Expr] = []
+        for value in map(_value, line.args):
+            path = path_of(value)
+            is_array = path is not None and self.is_planned(path.root)
+            read += path.subscripts if path is not None and is_array else (value,)
+        output = un.InputOutput("write", (ex.Star(),), tuple(read))
         if read and (uses := self._uses((output,), frozenset())):
             yield WorkStep(Side.HOST, uses, line, place)
         yield ProgramCall(names, passed, line, place)
@@ -444,8 +445,13 @@ class _ProcedureReader:
     def _may_be_copied(self, path: AccessPath, own: Routine, dummy: str) -> bool:
         """Return whether the compiler may pass a contiguous copy of a section."""
         inner, outer = own.declared(dummy), self._names.declaration(path.variable)
-        if inner is None or outer is None or all(map(_is_free, inner.shape)):
+        if inner is None or outer is None:
             return inner is None
+        ranges = (item for item in path.subscripts if not isinstance(item, ex.Range))
+        if any(self._names.typing.rank_of(item) != 0 for item in ranges):
+            return True
+        if all(map(_is_free, inner.shape)) and "contiguous" not in inner.words:
+            return False
         if any(map(_is_free, outer.shape)) and not outer.words & {"contiguous", "allocatable"}:
             return True
         items = path.subscripts
@@ -455,6 +461,15 @@ class _ProcedureReader:
         rest = items[full + 1 :] if full < len(items) else ()
         strided = full < len(items) and getattr(items[full], "step", None) is not None
         return strided or any(isinstance(one, ex.Range) for one in rest)
+
+
+def _why_not(line: un.Line) -> str:
+    """Return why a statement with several steps cannot be planned."""
+    if isinstance(line, un.Label):
+        return f"other statements may jump to label {line.number}"
+    if isinstance(line, un.Conditional):
+        return f"'{first_words(line)}' selects statements (preprocess the file first)"
+    return f"'{first_words(line)}' is not understood"
 
 
 def _value(arg: ex.Expr) -> ex.Expr:
