@@ -276,6 +276,10 @@ class _DataPlanner:
             needed = {one.datum for one in here} | own
             if body is not code.body or needed:
                 bench.edit(key, code.body, body, uses=tuple(self._imports(code, needed)))
+        self._edit_allocations(shared, openmp=openmp)
+
+    def _edit_allocations(self, shared: set[ProgramArray], *, openmp: bool) -> None:
+        """Create and delete copies where the other procedures allocate and deallocate arrays."""
         for name, known in self._tree.allocated.items():
             bench, key = self._places[name]
             code = bench.code(key)

@@ -31,7 +31,7 @@ class ArgumentShapes:
         if inner is None or len(inner.shape) != len(given):
             return False
         actual = {
-            arg.key if isinstance(arg, ex.Keyword) else key: value_of(arg)
+            arg.key if isinstance(arg, ex.Keyword) else key: value_of_argument(arg)
             for key, arg in zip(own.dummy_keys, line.args, strict=False)
         }
 
@@ -119,7 +119,7 @@ class ArgumentShapes:
         return strided or any(isinstance(one, ex.Range) for one in rest)
 
 
-def value_of(arg: ex.Expr) -> ex.Expr:
+def value_of_argument(arg: ex.Expr) -> ex.Expr:
     """Return the value of an argument with or without a keyword."""
     return arg.value if isinstance(arg, ex.Keyword) else arg
 

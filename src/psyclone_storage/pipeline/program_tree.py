@@ -54,7 +54,7 @@ from psyclone_storage.pipeline.program_regions import (
     private_names,
     region_kind,
 )
-from psyclone_storage.pipeline.program_shapes import ArgumentShapes, value_of
+from psyclone_storage.pipeline.program_shapes import ArgumentShapes, value_of_argument
 from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
 
 _STRUCTURE = (un.If, un.Select, un.Return, un.Exit, un.Cycle, un.Goto, un.Label)
@@ -390,7 +390,7 @@ class _ProcedureReader:
         names = self._tree.uses.called(ProcedureCall(line.procedure, line.args), self._code)
         passed = tuple(tuple(self._passed(line, name)) for name in names)
         read: list[ex.Expr] = []
-        for value in map(value_of, line.args):
+        for value in map(value_of_argument, line.args):
             path = path_of(value)
             is_array = path is not None and self.is_planned(path.root)
             read += path.subscripts if path is not None and is_array else (value,)
@@ -406,7 +406,7 @@ class _ProcedureReader:
             key = own.dummy_keys[at] if at < len(own.dummy_keys) else ""
             key = arg.key if isinstance(arg, ex.Keyword) else key
             inner = ProgramArray(home_module(own), own.key, key)
-            value, path = value_of(arg), path_of(value_of(arg))
+            value, path = value_of_argument(arg), path_of(value_of_argument(arg))
             is_array = path is not None and len(path.variable) == 1 and self.is_planned(path.root)
             if not is_array or path is None:
                 if reader.is_planned(key):
