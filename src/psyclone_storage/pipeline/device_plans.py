@@ -38,7 +38,8 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.device_restrictions import Restrictions
-from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem, all_groups, host_lines
+from psyclone_storage.pipeline.program_regions import all_groups, host_lines
+from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
 from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
 from psyclone_storage.transform.file_bench import FileBench
 
@@ -153,7 +154,8 @@ class _DataPlanner:
             CompileError: `T098`, all reasons against a plan.
         """
         restrictions = Restrictions(self._tree, self._modules)
-        reachable = restrictions.reachable(root)
+        reachable = self._uses.reachable(root)
+        self._tree.note_allocations(reachable)
         self._tree.read(root)
         found = (*restrictions.problems(reachable), *self._tree.problems)
         raise_if_any(tuple(dict.fromkeys(self._problems(found))))
@@ -266,7 +268,7 @@ class _DataPlanner:
             if procedure.name == root:
                 own |= {one for one in shared if not one.procedure} | procedure.body.data
             here = [one for one in plan.transfers if one.position.procedure == procedure.name]
-            known = self._tree.allocated.get(procedure.name, ())
+            known = self._tree.allocated.pop(procedure.name, ())
             updates = _updates(here, openmp=openmp, if_present=procedure.name != root)
             body = _with_lines(code.body, updates, _allocating(known, shared, openmp=openmp))
             if own:
@@ -274,6 +276,16 @@ class _DataPlanner:
             needed = {one.datum for one in here} | own
             if body is not code.body or needed:
                 bench.edit(key, code.body, body, uses=tuple(self._imports(code, needed)))
+        self._edit_allocations(shared, openmp=openmp)
+
+    def _edit_allocations(self, shared: set[ProgramArray], *, openmp: bool) -> None:
+        """Create and delete copies where the other procedures allocate and deallocate arrays."""
+        for name, known in self._tree.allocated.items():
+            bench, key = self._places[name]
+            code = bench.code(key)
+            body = _with_lines(code.body, {}, _allocating(known, shared, openmp=openmp))
+            if body is not code.body:
+                bench.edit(key, code.body, body)
 
     def _imports(self, code: Routine, data: set[ProgramArray]) -> Iterator[un.Use]:
         """Yield the imports that a procedure needs to name variables of modules."""
@@ -337,7 +349,7 @@ def _updates(
 
 
 def _allocating(
-    allocated: Iterable[tuple[un.Line, tuple[ProgramArray, ...]]],
+    allocated: Iterable[tuple[un.Line, tuple[tuple[str, ProgramArray], ...]]],
     data: set[ProgramArray],
     *,
     openmp: bool,
@@ -345,11 +357,11 @@ def _allocating(
     """Return, by statement, what creates or deletes copies with the arrays on the host."""
     found: dict[int, un.Line] = {}
     for line, every in allocated:
-        names = tuple(Name(one.name) for one in every if one in data)
+        names = tuple(Name(key) for key, one in every if one in data)
         if names and isinstance(line, un.Allocate):
             found[id(line)] = un.EnterDataLine(names, values=False, openmp=openmp)
         elif names:
-            found[id(line)] = un.ExitDataLine(names, openmp=openmp)
+            found[id(line)] = un.ExitDataLine(names, openmp, finalize=True)
     return found
 
 

@@ -23,14 +23,16 @@ from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.device_program import ProcedureName, ProgramArray
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.paths import path_of
 from psyclone_storage.ir.rewrite import place_of_line, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.pipeline.overloads import is_overload
-from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem, host_lines
-from psyclone_storage.pipeline.program_uses import home_module
+from psyclone_storage.pipeline.program_regions import host_lines
+from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
+from psyclone_storage.pipeline.program_uses import home_module, is_literal
 
 _MANAGED = regex(
     r"(?:acc\s+(?:data|enter\s+data|exit\s+data|update|declare|host_data)"
@@ -79,18 +81,6 @@ class Restrictions:
             for word in _WORD.findall(key_of(found[0]))
         }
         self._final = tuple(sorted(final & codes.keys()))
-
-    def reachable(self, root: ProcedureName) -> tuple[ProcedureName, ...]:
-        """Return all procedures of the program that a call of `root` may execute."""
-        found = {root: None}
-        queue = [root]
-        for name in queue:
-            code = self.tree.uses.code(name)
-            for call in call_sites(walk_lines(code.body), code):
-                new = [one for one in self.tree.uses.called(call, code) if one not in found]
-                found |= dict.fromkeys(new)
-                queue += new
-        return tuple(found)
 
     def problems(self, names: Iterable[ProcedureName]) -> Iterator[TreeProblem]:
         """Yield the reasons against a plan for each of some procedures."""
@@ -167,7 +157,7 @@ class Restrictions:
             found |= dict.fromkeys(() if uses is None else uses.shared, why)
         for one in names:
             code = self.tree.uses.code(one)
-            saves_all = any(
+            saves_all = code.kind is not ScopeKind.PROGRAM and any(
                 isinstance(item, un.Opaque) and _SAVE_ALL.match(key_of(item.text))
                 for item in code.declarations
             )
@@ -197,21 +187,17 @@ class Restrictions:
 
     def _allocated(self, name: ProcedureName, code: Routine) -> Iterator[tuple[ProgramArray, str]]:
         """Yield arrays that statements allocate for which no copy is created."""
-        noted = {id(line) for line, _ in self.tree.allocated.get(name, ())}
+        targets: list[ex.Expr] = []
         for line in walk_lines(code.body):
-            targets: tuple[ex.Expr, ...] = ()
-            if isinstance(line, un.Allocate | un.Deallocate) and id(line) not in noted:
-                targets = line.arrays
-            elif isinstance(line, un.Assign) and isinstance(line.target, ex.Name):
+            if isinstance(line, un.Assign) and isinstance(line.target, ex.Name):
                 item = self._declared(line.target.key, code)
                 moves = item is not None and "allocatable" in item.words
-                targets = (line.target,) if moves and not _is_literal(line.value) else ()
-            elif isinstance(line, un.Call) and isinstance(line.procedure, ex.Name):
-                targets = tuple(self._allocatable(line, code))
-            for one in targets:
-                path = path_of(one.value if isinstance(one, ex.Keyword) else one)
-                if path is not None and len(path.variable) == 1:
-                    yield self.tree.uses.datum(path.root, code), f"'{name}' may allocate it"
+                targets += (line.target,) if moves and not is_literal(line.value) else ()
+        targets += self.tree.uses.passed_to_allocate(walk_lines(code.body), code)
+        for one in targets:
+            path = path_of(one.value if isinstance(one, ex.Keyword) else one)
+            if path is not None and len(path.variable) == 1:
+                yield self.tree.uses.datum(path.root, code), f"'{name}' may allocate it"
 
     def _pending(self, code: Routine) -> Iterator[tuple[ProgramArray, str]]:
         """Yield arrays whose communication MPI may complete after the call."""
@@ -225,31 +211,12 @@ class Restrictions:
                         why = f"'{line.procedure.key}' does not wait for its communication"
                         yield self.tree.uses.datum(path.root, code), why
 
-    def _allocatable(self, line: un.Call, code: Routine) -> Iterator[ex.Expr]:
-        """Yield the arguments that a called procedure may allocate."""
-        assert isinstance(line.procedure, ex.Name)
-        if line.procedure.key == "move_alloc":
-            yield from line.args
-        for name in self.tree.uses.called(ProcedureCall(line.procedure, line.args), code):
-            own = self.tree.uses.code(name)
-            for at, arg in enumerate(line.args):
-                key = own.dummy_keys[at] if at < len(own.dummy_keys) else ""
-                item = own.declared(arg.key if isinstance(arg, ex.Keyword) else key)
-                if item is not None and "allocatable" in item.words:
-                    yield arg
-
     def _declared(self, key: str, code: Routine) -> un.Declare | None:
         own = code.declared(key)
         array = self.tree.uses.datum(key, code)
         if own is None and array.module in self.modules:
             own = self.modules[array.module].declared(array.name)
         return own
-
-
-def _is_literal(value: ex.Expr) -> bool:
-    return isinstance(value, ex.Literal) or (
-        isinstance(value, ex.Unary) and isinstance(value.operand, ex.Literal)
-    )
 
 
 def _hidden_names(declarations: Iterable[object]) -> Iterator[str]:
