@@ -99,12 +99,12 @@ def _elements(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
     local = scope.local(base.id) if isinstance(base, ast.Name) else None
     if local is None or len(index) >= len(local.shape):
         return None
-    length = integer_value(local.shape[len(index)])
-    if length is None or length > MOST_ITEMS:
+    count = integer_value(local.shape[len(index)])
+    if count is None or count > MOST_ITEMS:
         return None
     places = [
         ast.copy_location(ast.Tuple([*index, written(number, node)], ast.Load()), node)
-        for number in range(length)
+        for number in range(count)
     ]
     return [ast.copy_location(ast.Subscript(base, one, ast.Load()), node) for one in places]
 
