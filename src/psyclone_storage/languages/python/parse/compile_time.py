@@ -54,7 +54,7 @@ _INTEGERS = ("int32", "int64", "intc", "intp")
 
 
 class _Iterator(tuple[Any, ...]):
-    """What an iterator yields, which other functions may use, but not operators."""
+    """The items of an iterator, for functions but not for operators."""
 
     __slots__ = ()
 
