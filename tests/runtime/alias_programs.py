@@ -1,4 +1,4 @@
-"""Random programs whose invokes pass one field under several names, with a random recipe each.
+"""Programs whose invokes pass one field under several names, and are transformed by recipes.
 
 Indices of arrays of fields get their values at run time, and often the same ones. No call is
 passed one object twice, which Fortran forbids. All values of LFRic programs stay integers small
@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from properties.random_steps import ON_PLANES, ON_SCHEDULES, random_step
@@ -26,6 +27,7 @@ NAMES = ("ii", "jj", "kk")
 RUNS = 2
 """How often each program does its invoke, each time with other values of the indices."""
 MOST_DIGITS = 14.5
+LABEL = "'(a, i0, a, i0)'"
 THREADS = (
     ("openmp-parallel-do",),
     ("openmp-do", "openmp-parallel"),
@@ -173,15 +175,16 @@ RECIPES = {
 
 @dataclass(frozen=True)
 class AliasProgram:
-    """One algorithm, which does one invoke with indices that are known when it runs.
+    """One algorithm with an invoke whose indices are known when it runs.
 
-    It is random, from a seed, or has one of `FORMS` and one of `RECIPES`.
+    The invoke is random, from a seed, or one of `FORMS`. The algorithm repeats that of a form for
+    each of `recipes`, which `apply_recipes` applies.
     """
 
     api: str
     seed: int
     form: str = ""
-    steps: str = ""
+    recipes: tuple[str, ...] = ("",)
 
     @property
     def name(self) -> str:
@@ -235,6 +238,17 @@ class AliasProgram:
         array = rng.choice(text)
         index = rng.choice((*NAMES, "ii", "jj", "1", "2", "3"))
         return f"b({index})%f" if array == "b" else f"{array}({index})"
+
+    @property
+    def repeats(self) -> tuple[str, ...]:
+        """The names of the invokes."""
+        return tuple(f"repeat_{number}" for number in range(len(self.recipes)))
+
+    @cached_property
+    def spaces(self) -> tuple[tuple[str, str], ...]:
+        """The continuous and the discontinuous function space of each invoke of LFRic."""
+        rng = random.Random(f"spaces {self.seed}")
+        return tuple((rng.choice(SPACES["a"]), rng.choice(SPACES["c"])) for _ in self.recipes)
 
     @property
     def annexed(self) -> bool:
@@ -306,9 +320,26 @@ from runtime.alias_programs import apply_random_steps
 def trans(psy):
     apply_random_steps(psy, {seed!r}, {api!r})
 """
+RECIPES_SCRIPT = """
+from runtime.alias_programs import apply_recipes
+
+
+def trans(psy):
+    apply_recipes(psy, {names!r}, {recipes!r})
+"""
 LEFT_OUT = ("acc-", "profile", "openmp-target", "openmp-teams", "constant-loop-bounds")
 """Steps for devices and profilers, and one that assumes a halo of one point."""
 CLOSING = ("openmp-single", "openmp-taskwait", "openmp-parallel")
+
+
+def apply_recipes(psy: Psy, names: Sequence[str], recipes: Sequence[str]) -> None:
+    """Apply one recipe to each named invoke, unless steps are left unfinished."""
+    for name, recipe in zip(names, recipes, strict=True):
+        schedule = psy.invokes.get(f"invoke_{name}").schedule
+        schedule.apply(recipe)
+        if check_finished(schedule._session.bench.schedule):
+            while schedule.history:
+                schedule.undo()
 
 
 def apply_random_steps(psy: Psy, seed: float, api: str) -> None:
@@ -337,24 +368,22 @@ def apply_random_steps(psy: Psy, seed: float, api: str) -> None:
 
 def lfric_text(program: AliasProgram) -> str:
     """Return an algorithm that makes fields, does the invoke and reports, in each run."""
-    rng = random.Random(f"spaces {program.seed}")
-    continuous, discontinuous = rng.choice(SPACES["a"]), rng.choice(SPACES["c"])
     kernels = sorted({call.partition("(")[0] for call in program.calls})
     uses = [
         f"use {name.removesuffix('_type')}_kernel_mod, only: {name}"
         for name in kernels
         if name.endswith("_type")
     ]
-    spaces = {"a": continuous, "b": continuous, "c": discontinuous, "v": continuous}
+    spaces = {"a": "continuous", "b": "continuous", "c": "discontinuous", "v": "continuous"}
     new = [
         f"call new_field({field_name(array, 'n')}, {space}, label('{array}', n), 5 * n + {at})"
         for at, (array, space) in enumerate(spaces.items())
     ]
-    chosen = sorted({continuous, discontinuous})
+    chosen = sorted({space for pair in program.spaces for space in pair})
     operators = any("m(" in call for call in program.calls)
     if operators:
         space = "function_space_collection%get_fs(fine, 0, 0, {})"
-        ends = ", ".join(map(space.format, (continuous, discontinuous)))
+        ends = ", ".join(map(space.format, ("continuous", "discontinuous")))
         new.append(f"call m(n)%initialise({ends})")
         uses += [
             "use function_space_collection_mod, only: function_space_collection",
@@ -375,10 +404,15 @@ def lfric_text(program: AliasProgram) -> str:
             "end type box_type",
             "contains",
             f"subroutine run_{program.name}()",
-            *(f"call run_once({run}, {numbers(one)})" for run, one in enumerate(program.indices)),
+            *(
+                f"call run_once('{name}', {run}, {', '.join(pair)}, {numbers(one)})"
+                for name, pair in zip(program.repeats, program.spaces, strict=True)
+                for run, one in enumerate(program.indices)
+            ),
             f"end subroutine run_{program.name}",
-            "subroutine run_once(run, ii, jj, kk)",
-            "integer(i_def), intent(in) :: run, ii, jj, kk",
+            "subroutine run_once(repeat, run, continuous, discontinuous, ii, jj, kk)",
+            "character(*), intent(in) :: repeat",
+            "integer(i_def), intent(in) :: run, continuous, discontinuous, ii, jj, kk",
             f"type(field_type) :: a({SIZE}), c({SIZE}), v({SIZE})",
             f"type(box_type) :: b({SIZE})",
             *([f"type(operator_type) :: m({SIZE})"] if operators else ()),
@@ -400,7 +434,7 @@ def lfric_text(program: AliasProgram) -> str:
             "character(*), intent(in) :: array",
             "integer(i_def), intent(in) :: n",
             "character(40) :: label",
-            f"write (label, '(a, i0, a, i0)') '{program.name}/', run, '/' // array, n",
+            f"write (label, {LABEL}) '{program.name}/' // repeat // '/', run, '/' // array, n",
             "end function label",
             "end subroutine run_once",
             f"end module {program.name}_alg_mod",
@@ -423,9 +457,14 @@ def gocean_text(program: AliasProgram) -> str:
             "implicit none",
             "contains",
             f"subroutine run_{program.name}()",
-            *(f"call run_once({run}, {numbers(one)})" for run, one in enumerate(program.indices)),
+            *(
+                f"call run_once('{name}', {run}, {numbers(one)})"
+                for name in program.repeats
+                for run, one in enumerate(program.indices)
+            ),
             f"end subroutine run_{program.name}",
-            "subroutine run_once(run, ii, jj, kk)",
+            "subroutine run_once(repeat, run, ii, jj, kk)",
+            "character(*), intent(in) :: repeat",
             "integer, intent(in) :: run, ii, jj, kk",
             f"type(r2d_field) :: t({SIZE}), u({SIZE})",
             "integer :: n",
@@ -444,7 +483,7 @@ def gocean_text(program: AliasProgram) -> str:
             "integer, intent(in) :: n",
             "character(:), allocatable :: label",
             "character(40) :: written",
-            f"write (written, '(a, i0, a, i0)') '{program.name}/', run, '/' // array, n",
+            f"write (written, {LABEL}) '{program.name}/' // repeat // '/', run, '/' // array, n",
             "label = trim(written)",
             "end function label",
             "end subroutine run_once",
@@ -465,12 +504,13 @@ def numbers(indices: Indices) -> str:
 
 
 def invoke_lines(program: AliasProgram) -> list[str]:
-    """Return the lines of the invoke."""
-    return [
-        "call invoke( &",
-        *(f"  {call}, &" for call in program.calls[:-1]),
-        f"  {program.calls[-1]})",
-    ]
+    """Return the lines that select one of the invokes."""
+    calls = [f"  {call}, &" for call in program.calls]
+    invokes = (
+        (f"case ('{name}')", "call invoke( &", *calls, f"  name='{name}')")
+        for name in program.repeats
+    )
+    return ["select case (repeat)", *chain.from_iterable(invokes), "end select"]
 
 
 def suite_text(programs: Sequence[AliasProgram]) -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from command import run_command
-from device_programs import WAVES, compiled_memory, output_of, without_directives
+from runtime.test_device_data import WAVES
+from two_memories import output_of_files, without_directives
 
 MAKEFILE = """\
 FILES = grid_mod step_mod waves
@@ -130,11 +131,9 @@ def test_a_build_without_dependencies_is_detected(folder: Path) -> None:
 
 @pytest.mark.fortran
 def test_values_after_edits_are_those_of_the_program(
-    folder: Path, request: pytest.FixtureRequest
+    folder: Path, memory: Path, request: pytest.FixtureRequest
 ) -> None:
     f90 = request.config.getoption("--f90")
-    (folder / "memory").mkdir()
-    memory = compiled_memory(folder / "memory", f90)
     edits = (
         (
             "    call momentum(0.1d0)\n",
@@ -152,6 +151,6 @@ def test_values_after_edits_are_those_of_the_program(
             f"{one}.f90": without_directives((folder / f"{one}.f90").read_text("utf-8"))
             for one in FILES
         }
-        wanted = output_of(plain, folder / f"plain{number}", memory, f90)
-        found = output_of(own, folder / f"run{number}", memory, f90)
+        wanted = output_of_files(plain, folder / f"plain{number}", memory, f90)
+        found = output_of_files(own, folder / f"run{number}", memory, f90)
         assert found.splitlines()[:-1] == wanted.splitlines()[:-1]

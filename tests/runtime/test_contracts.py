@@ -8,27 +8,13 @@ from pathlib import Path
 import pytest
 
 from command import run_command
-from device_programs import (
-    EQUAL,
-    LEAST,
-    PROGRAMS,
-    REFUSED,
-    compiled_memory,
-    in_openmp,
-    output_of,
-    without_directives,
-)
+from runtime.test_device_data import LEAST, PROGRAMS, in_openmp
+from runtime.test_device_data_traps import EQUAL, REFUSED
+from two_memories import output_of_files, without_directives
 
 pytestmark = pytest.mark.fortran
 
 _UNIT = re.compile(r"^(?=(?:module (?!procedure)|program )\w)", re.MULTILINE)
-
-
-@pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """Return the folder of the compiled module `two_memories`."""
-    folder = tmp_path_factory.mktemp("memory")
-    return compiled_memory(folder, request.config.getoption("--f90"))
 
 
 def files_of(text: str) -> dict[str, str]:
@@ -64,9 +50,9 @@ def test_files_planned_alone_compute_equal_values_with_as_few_transfers(
     f90 = request.config.getoption("--f90")
     text = PROGRAMS[name] if family == "acc" else in_openmp(PROGRAMS[name])
     files = files_of(text)
-    wanted = output_of(files_of(without_directives(text)), tmp_path / "plain", memory, f90)
+    wanted = output_of_files(files_of(without_directives(text)), tmp_path / "plain", memory, f90)
     own = planned_alone(files, name, tmp_path / "plan")
-    found = output_of(own, tmp_path / "run", memory, f90)
+    found = output_of_files(own, tmp_path / "run", memory, f90)
     assert found.splitlines()[:-1] == wanted.splitlines()[:-1]
     assert tuple(map(int, found.split()[-2:])) == LEAST[name]
 
@@ -77,10 +63,12 @@ def test_a_trap_has_the_values_of_the_plain_program(
 ) -> None:
     f90 = request.config.getoption("--f90")
     files = files_of(EQUAL[name])
-    wanted = output_of(files_of(without_directives(EQUAL[name])), tmp_path / "plain", memory, f90)
+    wanted = output_of_files(
+        files_of(without_directives(EQUAL[name])), tmp_path / "plain", memory, f90
+    )
     assert "rror" not in wanted
     own = planned_alone(files, "main", tmp_path / "plan")
-    found = output_of(own, tmp_path / "run", memory, f90)
+    found = output_of_files(own, tmp_path / "run", memory, f90)
     assert found.splitlines()[:-1] == wanted.splitlines()[:-1]
 
 

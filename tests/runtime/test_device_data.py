@@ -10,36 +10,183 @@ from pathlib import Path
 
 import pytest
 
-from command import run_command
-from device_programs import (
-    EQUAL,
-    LEAST,
-    PROGRAMS,
-    REFUSED,
-    compiled_memory,
-    in_openmp,
-    output_of,
-    without_directives,
-)
-from two_memories import joined
+from two_memories import joined, output_of, planned
 
 pytestmark = pytest.mark.fortran
 
+BLOCKS = """\
+module column_mod
+  implicit none
+contains
+  subroutine columns(first, last, n, nlev, t, q, tend, flux, unused)
+    integer, intent(in) :: first, last, n, nlev
+    real(8), intent(in) :: t(n, nlev)
+    real(8), intent(inout) :: q(n, nlev), tend(n, nlev)
+    real(8), intent(out) :: flux(n, nlev + 1)
+    real(8), intent(in) :: unused(n, nlev)
+    integer :: i, k
+    !$acc routine seq
+    do i = first, last
+      flux(i, 1) = 0.0d0
+      do k = 1, nlev
+        tend(i, k) = 0.0d0
+      end do
+      do k = 1, nlev
+        tend(i, k) = tend(i, k) + 0.1d0 * t(i, k) - q(i, k)
+        flux(i, k + 1) = flux(i, k) + tend(i, k)
+        if (t(i, k) > 0.5d0) q(i, k) = 0.9d0 * q(i, k) + 0.01d0
+      end do
+    end do
+  end subroutine columns
+end module column_mod
+module driver_mod
+  use column_mod, only : columns
+  implicit none
+contains
+  subroutine physics(n, nlev, nblocks, nsteps, t, q, tend, flux, unused)
+    integer, intent(in) :: n, nlev, nblocks, nsteps
+    real(8), intent(inout) :: t(n, nlev, nblocks)
+    real(8), intent(inout) :: q(n, nlev, nblocks), tend(n, nlev, nblocks)
+    real(8), intent(out) :: flux(n, nlev + 1, nblocks)
+    real(8), intent(in) :: unused(n, nlev, nblocks)
+    integer :: step, block
+    do step = 1, nsteps
+      !$acc parallel loop gang
+      do block = 1, nblocks
+        call columns(1, n, n, nlev, t(:, :, block), q(:, :, block), tend(:, :, block), &
+                     flux(:, :, block), unused(:, :, block))
+      end do
+      !$acc end parallel loop
+      if (mod(step, 3) == 0) then
+        print '(a,i3,z17.16)', 'flux', step, sum(flux)
+      end if
+    end do
+  end subroutine physics
+end module driver_mod
+program blocks
+  use driver_mod, only : physics
+  implicit none
+  integer, parameter :: n = 4, nlev = 5, nblocks = 3
+  real(8) :: t(n, nlev, nblocks), q(n, nlev, nblocks), tend(n, nlev, nblocks)
+  real(8) :: flux(n, nlev + 1, nblocks), unused(n, nlev, nblocks)
+  integer :: i
+  t = reshape([(mod(7 * i, 13) / 13.0d0, i = 1, n * nlev * nblocks)], shape(t))
+  q = 0.5d0 * t
+  tend = -1.0d0
+  unused = 2.0d0
+  do i = 0, 7, 7
+    call physics(n, nlev, nblocks, i, t, q, tend, flux, unused)
+    print '(z17.16)', sum(tend)
+  end do
+  print '(4z17.16)', sum(t), sum(q), sum(tend), sum(flux)
+end program blocks
+"""
 
-@pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """Return the folder of the compiled module `two_memories`."""
-    folder = tmp_path_factory.mktemp("memory")
-    return compiled_memory(folder, request.config.getoption("--f90"))
+WAVES = """\
+module grid_mod
+  implicit none
+  integer, parameter :: n = 12
+  real(8) :: depth(n, n), u(n, n), v(n, n), h(n, n)
+  real(8), allocatable :: mask(:, :)
+end module grid_mod
+module step_mod
+  use grid_mod, only : n, u, v, h, depth, mask
+  implicit none
+contains
+  subroutine momentum(dt)
+    real(8), intent(in) :: dt
+    integer :: i, j
+    !$acc kernels
+    do j = 2, n - 1
+      do i = 2, n - 1
+        u(i, j) = mask(i, j) * (u(i, j) - dt * (h(i + 1, j) - h(i, j)))
+        v(i, j) = mask(i, j) * (v(i, j) - dt * (h(i, j + 1) - h(i, j)))
+      end do
+    end do
+    !$acc end kernels
+  end subroutine momentum
+  subroutine continuity(dt)
+    real(8), intent(in) :: dt
+    real(8) :: flux(n, n), other(n, n)
+    integer :: i, j
+    !$acc kernels
+    do j = 1, n
+      do i = 1, n
+        flux(i, j) = depth(i, j) * u(i, j)
+        other(i, j) = depth(i, j) * v(i, j)
+      end do
+    end do
+    !$acc end kernels
+    if (dt < 0.0d0) return
+    !$acc kernels
+    do j = 2, n - 1
+      do i = 2, n - 1
+        h(i, j) = h(i, j) - dt * (flux(i, j) - flux(i - 1, j) + other(i, j) - other(i, j - 1))
+      end do
+    end do
+    !$acc end kernels
+  end subroutine continuity
+  subroutine edges(field)
+    real(8), intent(inout) :: field(n, n)
+    field(1, :) = field(2, :)
+    field(n, :) = field(n - 1, :)
+  end subroutine edges
+  subroutine step(number)
+    integer, intent(in) :: number
+    call momentum(0.1d0)
+    if (mod(number, 4) == 0) then
+      call edges(u)
+    end if
+    call continuity(0.1d0)
+    if (number > 100) call continuity(-0.1d0)
+  end subroutine step
+end module step_mod
+program waves
+  use grid_mod, only : n, u, v, h, depth, mask
+  use step_mod, only : step
+  implicit none
+  integer :: i, j, number
+  real(8) :: largest
+  allocate(mask(n, n))
+  do j = 1, n
+    do i = 1, n
+      h(i, j) = 0.01d0 * mod(5 * i + 3 * j, 11)
+      depth(i, j) = 1.0d0 + 0.1d0 * i
+      mask(i, j) = merge(0.0d0, 1.0d0, mod(i * j, 7) == 0)
+    end do
+  end do
+  u = 0.0d0
+  v = 0.0d0
+  number = 0
+  do
+    number = number + 1
+    call step(number)
+    if (mod(number, 5) == 0) then
+      largest = sum(h)
+      if (largest > 1000.0d0) exit
+      if (number < 10) cycle
+      print '(i4,z17.16)', number, largest
+    end if
+    if (number == 13) exit
+  end do
+  print '(3z17.16)', sum(u), sum(v), sum(h)
+end program waves
+"""
 
 
-def planned(text: str, root: str, folder: Path, *words: str) -> str:
-    """Return a program with the planned transfers of a call tree."""
-    folder.mkdir()
-    (folder / "main.f90").write_text(text, "utf-8")
-    done = run_command(["--device-data", root, *words, "main.f90", "-o", "new.f90"], folder)
-    assert done.status == 0, done.err
-    return (folder / "new.f90").read_text("utf-8")
+def in_openmp(text: str) -> str:
+    """Return a program with OpenMP's regions instead of OpenACC's."""
+    text = text.replace("!$acc kernels", "!$omp target").replace(
+        "!$acc end kernels", "!$omp end target"
+    )
+    text = text.replace("!$acc parallel loop gang", "!$omp target teams distribute parallel do")
+    text = text.replace("!$acc end parallel loop", "!$omp end target teams distribute parallel do")
+    return text.replace("!$acc routine seq", "!$omp declare target")
+
+
+PROGRAMS = {"blocks": BLOCKS, "waves": WAVES}
+LEAST = {"blocks": (3, 6), "waves": (8, 8)}
+"""The transfers to the device and from it."""
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -49,11 +196,9 @@ def test_values_and_numbers_of_transfers(
 ) -> None:
     f90 = request.config.getoption("--f90")
     text = PROGRAMS[name] if family == "acc" else in_openmp(PROGRAMS[name])
-    plain = without_directives(text)
-    wanted = output_of({"main.f90": plain}, tmp_path / "plain", memory, f90)
-    found = output_of(
-        {"main.f90": planned(text, name, tmp_path / "plan")}, tmp_path / "run", memory, f90
-    )
+    plain = re.sub(r"^ *!\$(acc|omp).*$", "", text, flags=re.MULTILINE)
+    wanted = output_of(plain, tmp_path / "plain", memory, f90)
+    found = output_of(planned(text, name, tmp_path / "plan"), tmp_path / "run", memory, f90)
     assert found.splitlines()[:-1] == wanted.splitlines()[:-1]
     assert tuple(map(int, found.split()[-2:])) == LEAST[name]
 
@@ -64,7 +209,7 @@ def test_without_a_transfer_values_are_wrong(
 ) -> None:
     f90 = request.config.getoption("--f90")
     lines = joined(planned(PROGRAMS[name], name, tmp_path / "plan"))
-    wanted = output_of({"main.f90": "\n".join(lines)}, tmp_path / "run", memory, f90)
+    wanted = output_of("\n".join(lines), tmp_path / "run", memory, f90)
     tried = 0
     for at, line in enumerate(lines):
         found = re.match(r"( *!\$acc update \w+)\((.*)\)( if_present)?$", line)
@@ -74,29 +219,6 @@ def test_without_a_transfer_values_are_wrong(
             new = [f"{found[1]}({rest}){found[3] or ''}"] if found and rest else []
             text = "\n".join((*lines[:at], *new, *lines[at + 1 :]))
             tried += 1
-            without = output_of({"main.f90": text}, tmp_path / f"without{tried}", memory, f90)
+            without = output_of(text, tmp_path / f"without{tried}", memory, f90)
             assert without.splitlines()[:-1] != wanted.splitlines()[:-1], (line, one)
     assert tried
-
-
-@pytest.mark.parametrize("name", EQUAL)
-def test_a_trap_has_the_values_of_the_plain_program(
-    name: str, tmp_path: Path, memory: Path, request: pytest.FixtureRequest
-) -> None:
-    f90 = request.config.getoption("--f90")
-    plain = without_directives(EQUAL[name])
-    wanted = output_of({"main.f90": plain}, tmp_path / "plain", memory, f90)
-    assert "rror" not in wanted
-    found = output_of(
-        {"main.f90": planned(EQUAL[name], "main", tmp_path / "plan")}, tmp_path / "run", memory, f90
-    )
-    assert found.splitlines()[:-1] == wanted.splitlines()[:-1]
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_trap_is_refused(name: str, tmp_path: Path) -> None:
-    (tmp_path / "main.f90").write_text(REFUSED[name], "utf-8")
-    done = run_command(["--device-data", "main", "main.f90", "-o", "new.f90"], tmp_path)
-    assert done.status == 1, done.out
-    assert "error[T098]" in done.err
-    assert "new.f90" not in done.written

@@ -1,13 +1,17 @@
 """Random programs that pass one field under several names compute the same under random recipes.
 
-Each is compared by value, on 1, 2 and 4 ranks, with the program without a recipe on one rank. In
-a small number in any run; `--alias-programs 500 --alias-seed 0` tries so many of each API.
+Each is compared by value, on 1, 2 and 4 ranks, with the program without a recipe on one rank. Any
+run tries a small number; `--alias-programs 500 --alias-seed 0` tries so many of each API. Each
+recipe is applied to each form of alias, in LFRic with one of the settings of annexed dofs, and with
+`--matrix` with both.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from operator import ne
 from pathlib import Path
 
 import pytest
@@ -16,7 +20,14 @@ from fortran import join
 from libraries import archive_in
 from psyclone_storage.cli.main import main
 from runtime import answers, gocean_suite, programs
-from runtime.alias_programs import FORMS, NEVER_ALIASED, RECIPES, AliasProgram, suite_text
+from runtime.alias_programs import (
+    FORMS,
+    NEVER_ALIASED,
+    RECIPES,
+    RECIPES_SCRIPT,
+    AliasProgram,
+    suite_text,
+)
 from runtime.programs import FLAGS, Mode, command, compile_sources, run_program
 
 RANKS = (1, 2, 4)
@@ -25,7 +36,10 @@ BATCH = 50
 OPTIMISED = "-O2"
 ATTEMPTS = 20
 ACCEPTED = {"lfric": 150, "gocean": 88}
-"""The number of recipes that change a layer, of all forms of aliases together, at least."""
+"""The number of recipes that change an invoke, of all forms of aliases together, at least."""
+INVOKE = re.compile(
+    r"^ *subroutine invoke_(repeat_\d+)\(.*?^ *end subroutine invoke_\1$", re.M | re.S
+)
 LEAST_CHANGED = 0.8
 """The part of the programs whose layers a recipe changes, at least."""
 OWNED, ANNEXED = Mode("owned", (), threads=2), Mode("annexed", (), threads=2)
@@ -72,14 +86,15 @@ def generated(program: AliasProgram, folder: Path, *options: str) -> str | None:
 def built(
     some: Sequence[AliasProgram], parts: tuple[Path, Path], folder: Path, *flags: str
 ) -> Path:
-    """Compile and link the layers and algorithms in `folder` and return the program."""
+    """Compile the layers, with `flags`, and algorithms in `folder`; return the linked program."""
     (folder / "suite_mod.f90").write_text(suite_text(some), encoding="utf-8")
     sources = gocean_suite.SOURCES if some[0].api == "gocean" else programs.SOURCES
     layers = sorted(folder.glob("*_psy.f90"))
     algorithms = sorted(folder.glob("alias_*_alg_mod.f90"))
     joined = [join(layers, folder / "joined_psy"), join(algorithms, folder / "joined_algorithms")]
-    compile_sources(joined, folder, tuple(parts), *flags)
-    compile_sources([folder / "suite_mod.f90", sources / "main.f90"], folder, tuple(parts))
+    compile_sources(joined[:1], folder, parts, *flags)
+    others = [joined[1], folder / "suite_mod.f90", sources / "main.f90"]
+    compile_sources(others, folder, parts)
     library, support = parts
     objects = sorted(map(str, (*support.glob("*.o"), *folder.glob("*.o"))))
     command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "program"], folder)
@@ -101,10 +116,15 @@ def values_of(program: Path, some: Sequence[AliasProgram], mode: Mode, ranks: in
 
 
 def differing(expected: Answers, computed: Answers) -> set[str]:
-    """Return the names of the programs that have answered otherwise."""
+    """Return the invokes that answer otherwise."""
     assert computed.keys() == expected.keys()
-    wrong = {key for key, value in expected.items() if not same(value, computed[key])}
-    return {(key if isinstance(key, str) else key[0]).split("/")[1] for key in wrong}
+    return {invoke_of(key) for key, value in expected.items() if not same(value, computed[key])}
+
+
+def invoke_of(key: str | tuple[str, str]) -> str:
+    """Return the names of the program and of the invoke that have an answer."""
+    name = key if isinstance(key, str) else key[0]
+    return "/".join(name.split("/")[1:3])
 
 
 def same(one: object, other: object) -> bool:
@@ -152,32 +172,63 @@ def test_random_programs_compute_the_same_under_random_recipes(
     assert changed >= LEAST_CHANGED * count, f"{changed} of {count}"
 
 
-@pytest.mark.parametrize("annexed", [False, True], ids=["owned", "annexed"])
-@pytest.mark.parametrize("api", KERNELS)
-def test_every_recipe_computes_the_same_for_every_form_of_alias(
-    parts: Callable[[str], tuple[Path, Path]], tmp_path: Path, api: str, annexed: bool
-) -> None:
-    """A combination counts as accepted if the recipe changes the layer."""
-    pairs = [(form, steps) for form in FORMS[api] for steps in RECIPES[api]]
-    some = [
-        AliasProgram(api, 2 * number + annexed, form, steps)
-        for number, (form, steps) in enumerate(pairs)
+def halves(api: str, half: int) -> list[list[AliasProgram]]:
+    """Return a program of each form of alias, without and with annexed dofs.
+
+    Each form meets each recipe in one of the two, in the other `half` in the other. GOcean has no
+    annexed dofs: its programs have all recipes.
+    """
+    if api == "gocean":
+        return [[AliasProgram(api, at, form, RECIPES[api]) for at, form in enumerate(FORMS[api])]]
+    return [
+        [
+            AliasProgram(api, 2 * at + annexed, form, RECIPES[api][(at + annexed + half) % 2 :: 2])
+            for at, form in enumerate(FORMS[api])
+        ]
+        for annexed in (False, True)
     ]
-    plain, changed = tmp_path / "plain", tmp_path / "changed"
-    plain.mkdir()
-    changed.mkdir()
+
+
+def invokes_of(layer: str | None) -> list[str]:
+    """Return the invokes of a layer without their names, in order."""
+    assert layer is not None
+    return [found[0].replace(found[1], "") for found in INVOKE.finditer(layer)]
+
+
+@pytest.mark.parametrize(
+    ("api", "half"),
+    [("lfric", 0), pytest.param("lfric", 1, marks=pytest.mark.matrix), ("gocean", 0)],
+)
+def test_every_recipe_computes_the_same_for_every_form_of_alias(
+    parts: Callable[[str], tuple[Path, Path]], tmp_path: Path, api: str, half: int
+) -> None:
+    """A combination counts as accepted if the recipe changes the invoke."""
     accepted: Counter[str] = Counter()
-    for one in some:
-        layer = generated(one, plain, *one.plain)
-        steps = generated(one, changed, *one.plain, "--apply", one.steps)
-        if steps is None:
-            steps = generated(one, changed, *one.plain)
-        accepted[one.form] += steps != layer
-    mode = ANNEXED if annexed and api == "lfric" else OWNED
-    expected = values_of(built(some, parts(api), plain), some, mode, 1)
-    program = built(some, parts(api), changed, OPTIMISED)
-    for ranks in RANKS:
-        wrong = differing(expected, values_of(program, some, mode, ranks))
-        assert [(one.form, one.steps) for one in some if one.name in wrong] == []
+    for number, some in enumerate(halves(api, half)):
+        plain, changed = tmp_path / f"plain{number}", tmp_path / f"changed{number}"
+        plain.mkdir()
+        changed.mkdir()
+        for one in some:
+            script = changed / f"{one.name}_recipes.py"
+            script.write_text(
+                RECIPES_SCRIPT.format(names=one.repeats, recipes=one.recipes), "utf-8"
+            )
+            words = (*one.plain, "-s", str(script))
+            before = invokes_of(generated(one, plain, *one.plain))
+            after = invokes_of(generated(one, changed, *words))
+            assert len(before) == len(after) == len(one.recipes)
+            accepted[one.form] += sum(map(ne, before, after))
+        mode = ANNEXED if some[0].annexed and api == "lfric" else OWNED
+        expected = values_of(built(some, parts(api), plain), some, mode, 1)
+        combinations = {
+            f"{one.name}/{repeat}": (one.form, recipe)
+            for one in some
+            for repeat, recipe in zip(one.repeats, one.recipes, strict=True)
+        }
+        assert set(map(invoke_of, expected)) == combinations.keys()
+        program = built(some, parts(api), changed, OPTIMISED)
+        for ranks in RANKS:
+            wrong = differing(expected, values_of(program, some, mode, ranks))
+            assert [combinations[name] for name in wrong] == [], ranks
     assert accepted.total() >= ACCEPTED[api], accepted
     assert len({accepted[form] for form in NEVER_ALIASED}) == 1, accepted

@@ -49,6 +49,20 @@ def read_input(path: Path, limit: int = LIMIT) -> bytes:
     return data
 
 
+def read_if_present(path: Path) -> bytes | None:
+    """Return the content of the file at `path`, or None if it does not exist.
+
+    Another process may remove the file at any time, so no check precedes this call.
+
+    Raises:
+        OSError: as for `read_input`.
+    """
+    try:
+        return read_input(path)
+    except FileNotFoundError:
+        return None
+
+
 def read_text_input(path: Path) -> str:
     """Return the content of a UTF-8 file with line ends converted to newlines.
 

@@ -18,7 +18,7 @@ from psyclone_storage.pipeline.contract_files import (
     record_path,
     record_text,
 )
-from psyclone_storage.pipeline.link_check import check_links, check_defined_once
+from psyclone_storage.pipeline.link_check import check_defined_once, check_links
 from psyclone_storage.pipeline.separate_plans import FilePlan
 
 

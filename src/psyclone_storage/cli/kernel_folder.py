@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from psyclone_storage.base.diagnostic import CompileError, InternalError
-from psyclone_storage.base.reading import read_input
+from psyclone_storage.base.reading import read_if_present
 from psyclone_storage.base.records import replace
 from psyclone_storage.cli.kernel_locks import (
     Claims,
@@ -152,12 +152,11 @@ class KernelFolder:
 
         A different existing file is an error unless it is outdated or unused.
         """
-        if not output.path.exists():
-            return output
         try:
-            found = decoded(read_input(output.path))
+            data = read_if_present(output.path)
         except OSError as error:
             raise CompileError(cannot_write(output.path, error)) from error
+        found = "" if data is None else decoded(data)
         if output.text.startswith(found):
             return output
         if not is_outdated(found, output.text, self.owner) and not (

@@ -22,11 +22,11 @@ from psyclone_storage.base.temporaries import temporary_name
 from psyclone_storage.cli.kernel_locks import is_outdated, is_shared
 from psyclone_storage.cli.write import (
     Output,
-    check_same,
     decoded,
     differs,
     encoded,
     given_name,
+    is_same,
 )
 
 _DIGITS = 16
@@ -99,12 +99,11 @@ def confirm(kernels: Iterable[Output]) -> None:
     for kernel in kernels:
         if not kernel.shared:
             continue
-        if not kernel.path.exists():
+        while not is_same(kernel.path, kernel.text):
             temporary = temporary_name(kernel.path)
             temporary.write_bytes(encoded(kernel.text))
-            given_name(temporary, kernel.path)
+            given_name(temporary, kernel.path.resolve())
             temporary.unlink()
-        check_same(kernel.path, kernel.text)
         found = kernel.outdated
         if found is None or is_outdated(found, kernel.text, ""):
             continue

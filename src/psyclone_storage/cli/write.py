@@ -19,7 +19,7 @@ from psyclone_storage.base.diagnostic import (
     Severity,
     raise_if_any,
 )
-from psyclone_storage.base.reading import read_input
+from psyclone_storage.base.reading import read_if_present
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.stopping import deferred, interruptible
 from psyclone_storage.base.temporaries import remove_leftovers, temporary_name
@@ -114,14 +114,17 @@ def given_name(temporary: Path, path: Path) -> bool:
     return True
 
 
-def check_same(path: Path, text: str) -> None:
-    """Raise `CompileError` unless the file at `path` contains `text`: `L015`, or `L003`."""
-    try:
-        found = read_input(path)
-    except OSError as error:
-        raise CompileError(cannot_write(path, error)) from error
-    if found != encoded(text):
+def is_same(path: Path, text: str) -> bool:
+    """Return whether the file at `path` contains `text`, or False if it does not exist.
+
+    Raises:
+        CompileError: `L015`, it contains another text; `L003`, it cannot be read.
+    """
+    with _reported(path):
+        found = read_if_present(path)
+    if found not in (None, encoded(text)):
         raise CompileError(differs(path))
+    return found is not None
 
 
 def encoded(text: str) -> bytes:
@@ -205,14 +208,15 @@ class _Landing:
         """Return whether a shared file is already complete, written by this or another command.
 
         Without hard links, another command may still be writing it. Its incomplete file is
-        replaced, like that of a killed command.
+        replaced, like that of a killed command. A file that another command removes meanwhile is
+        written again.
         """
-        if _may_replace(part.output, part.target):
-            return False
-        if not given_name(part.temporary, part.target):
-            if _may_replace(part.output, part.target):
+        while not given_name(part.temporary, part.target):
+            found = read_if_present(part.target)
+            if found is not None and _may_replace(part.output, found):
                 return False
-            check_same(part.target, part.output.text)
+            if is_same(part.target, part.output.text):
+                break
         return True
 
     def undo(self) -> None:
@@ -244,11 +248,15 @@ class _Landing:
         if target.parent not in self._searched:
             self._searched.add(target.parent)
             remove_leftovers(target.parent)
-        if target.exists():
+        if output.shared:
+            found = read_if_present(target)
+            if found == data:
+                return
+            if found is not None and not _may_replace(output, found):
+                raise CompileError(differs(output.path))
+        elif target.exists():
             if target.is_file() and target.read_bytes() == data:
                 return
-            if output.shared and not _may_replace(output, target):
-                raise CompileError(differs(output.path))
             with target.open("ab"):
                 pass
         missing = [
@@ -262,11 +270,9 @@ class _Landing:
         self._parts.append(_Replacement(output, target, _written_beside(target, data)))
 
 
-def _may_replace(output: Output, target: Path) -> bool:
-    """Return whether an existing shared file is outdated or incomplete."""
-    if not target.is_file():
-        return False
-    found, data = target.read_bytes(), encoded(output.text)
+def _may_replace(output: Output, found: bytes) -> bool:
+    """Return whether the content `found` of a shared file is outdated or incomplete."""
+    data = encoded(output.text)
     is_old = output.outdated is not None and found == encoded(output.outdated)
     return is_old or (data.startswith(found) and found != data)
 
@@ -304,11 +310,19 @@ def _written_beside(path: Path, data: bytes) -> Path:
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
-        temporary.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
+        temporary.chmod(_mode_of(path))
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     return temporary
+
+
+def _mode_of(path: Path) -> int:
+    """Return the permission bits of the file at `path`, or those of a new file."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return 0o666 & ~_umask()
 
 
 def _new_file_beside(path: Path) -> tuple[int, Path]:

@@ -14,12 +14,13 @@ import atexit
 import os
 import re
 import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, chain
 from numbers import Number
+from operator import is_
 from types import CodeType, FrameType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.results import QUEUES
@@ -77,6 +78,7 @@ class _Invoke:
     - `numbers`: those of its kernels. `varying`: the ones that read variables of modules.
     - `waiting`: the positions of the arguments that refer to the queue while the invoke is pending.
     - `on_grid`: the position of the first field.
+    - `number`: that of the call site `place`, which is compared faster.
     """
 
     calls: tuple[tuple[type, LiveKernel, int, int], ...]
@@ -88,18 +90,15 @@ class _Invoke:
     varying: tuple[_Numbers, ...]
     waiting: tuple[int, ...]
     on_grid: int
+    number: int
 
 
 _made: Callable[..., Any] = tuple.__new__
 """Makes a named tuple without Python code."""
 
 
-class _Pending(NamedTuple):
-    """An invoke that has not run: its arguments, and the variables that its kernels read."""
-
-    invoke: _Invoke
-    values: tuple[Any, ...]
-    numbers: tuple[list[Any], ...]
+_Record: TypeAlias = tuple[_Invoke, tuple[Any, ...], tuple[list[Any], ...]]
+"""A pending invoke: it, its arguments, and the variables that its kernels read."""
 
 
 class _Batch(NamedTuple):
@@ -109,7 +108,7 @@ class _Batch(NamedTuple):
     - `fields`: positions of the fields whose versions show whether an invoke has run: all, or after
       a first execution only the first one that it changed. All data are acquired together.
     - `numbers`: the numbers that kernels read, with the position of the invoke that is named if
-      they have changed. `varies`: some read variables of modules.
+      they have changed.
     - `key`: the key of cached calls. `entry`: the call with these arguments.
     """
 
@@ -119,7 +118,6 @@ class _Batch(NamedTuple):
     fields: tuple[int, ...]
     waiting: tuple[int, ...]
     numbers: tuple[tuple[int, _Numbers], ...]
-    varies: bool
     entry: CacheEntry | None = None
 
 
@@ -136,11 +134,15 @@ class DeferredInvokes:
         self._session, self._find_compiled = session, find
         self._known: dict[tuple[int, Hashable], tuple[Any, ...]] = {}
         self.find: Callable[..., Any] = partial(find_call, self._known)
-        self._pending: list[_Pending] = []
-        self._places: set[tuple[int, int]] = set()
+        self._pending: list[_Record] = []
+        self._sites: dict[tuple[int, int], int] = {}
+        self._pending_sites: set[int] = set()
         self._lock = threading.RLock()
         self._grid: Any = None
         self._running = 0
+        # The invokes that were started last, the fields that show whether they ran, and the
+        # versions of these before.
+        self._started: tuple[list[_Record], list[Any], list[int]] | None = None
         self._batches: dict[tuple[_Invoke, ...], _Batch] = {}
         self._numbers: dict[LiveKernel, _Numbers] = {}
         self._at_exit = partial(self.complete, "the program ends")
@@ -159,7 +161,9 @@ class DeferredInvokes:
                 found = self._find_compiled(frame, options, label, calls)
                 self._execute(found, (calls, label, frame, options))
                 return
-            invoke = _invoke_of(calls, label, frame, options, numbers)
+            place = id(frame.f_code), frame.f_lasti
+            site = self._sites.setdefault(place, len(self._sites))
+            invoke = _invoke_of(calls, label, (frame, site), options, numbers)
             add, values = self._adder(invoke), [*chain.from_iterable([one.args for one in calls])]
             add(*values)
             snapshot = ClosureSnapshot()
@@ -182,34 +186,33 @@ class DeferredInvokes:
 
         If the invoke must not be merged with those that are pending, these run first.
         """
-        place, on_grid, waiting = invoke.place, invoke.on_grid, invoke.waiting
-        varying, lock = invoke.varying, self._lock
+        site, on_grid, waiting = invoke.number, invoke.on_grid, invoke.waiting
+        varying, lock, most = invoke.varying, self._lock, _MOST - 1
+        pending, sites = self._pending, self._pending_sites
 
         def add(*values: Any) -> None:
             with lock:
-                pending, grid = self._pending, values[on_grid].grid
-                if place in self._places or (
-                    pending and (len(pending) >= _MOST or grid is not self._grid)
-                ):
+                grid = values[on_grid].grid
+                if pending and (site in sites or len(pending) > most or grid is not self._grid):
                     self.complete(self._why_apart(invoke))
-                    pending = self._pending
                 if not pending:
                     # The functions that other modules run at the end of the program run later.
                     atexit.unregister(self._at_exit)
                     atexit.register(self._at_exit)
                     self._grid = grid
-                self._places.add(place)
                 numbers = tuple([one.values() for one in varying]) if varying else ()
-                pending.append(_made(_Pending, (invoke, values, numbers)))
+                sites.add(site)
+                # Data first: an interrupt must not leave a pending invoke that no value waits for.
                 for at in waiting:
                     values[at].waiting = self
+                pending.append((invoke, values, numbers))
 
         return add
 
     def _why_apart(self, invoke: _Invoke) -> str:
         """Return why an invoke is not merged with those that are pending."""
         text = "the invoke at {} is on another grid"
-        if invoke.place in self._places:
+        if invoke.number in self._pending_sites:
             text = "the invoke at {} was pending already"
         elif len(self._pending) >= _MOST:
             return f"at most {_MOST} invokes are merged"
@@ -226,8 +229,9 @@ class DeferredInvokes:
         if not self._pending or self._running == threading.get_ident():
             return
         with self._lock:
-            self._running = threading.get_ident()
             try:
+                self._running = threading.get_ident()
+                self._drop_executed()
                 while self._pending:
                     self._run_next(self._agreed(), why)
             finally:
@@ -243,102 +247,121 @@ class DeferredInvokes:
     def _run_next(self, count: int, why: str) -> None:
         """Run the first pending invokes as one."""
         pending = self._pending[:count]
-        if count < len(self._pending):
-            why = "another rank had no more pending invokes"
-        elif not why and pending[0].invoke.options.explain:
-            why = f"the program needs a value at {user_location()}"
-        batch = self._batch(pending, why)
-        _check_numbers(batch, pending)
-        values = [*chain.from_iterable([one.values for one in pending])]
+        invokes, arguments, numbers = zip(*pending, strict=True)
+        values = [*chain.from_iterable(arguments)]
+        batch = self._batches.get(invokes) or self._new_batch(count, why)
+        _check_numbers(batch, invokes, numbers)
         fields = [values[at] for at in batch.fields]
         versions = [field.version for field in fields]
+        self._started = pending, fields, versions
         try:
-            self._run_merged(batch, pending, values)
+            self._run_merged(batch, invokes, values)
         except Exception as error:  # pylint: disable=broad-exception-caught
             if [field.version for field in fields] != versions or count == 1:
                 self._drop(len(self._pending))
-                error.add_note(f"It occurred in the deferred invokes {_listed(pending)}.")
+                error.add_note(f"It occurred in the deferred invokes {_listed(invokes)}.")
                 raise
             # Nothing has run: the invoke that fails is found, and those before it run.
-            for one in pending:
-                self._run_one(one)
-        except BaseException:
-            if [field.version for field in fields] != versions:
-                self._drop(len(self._pending))
-            raise
+            for _ in range(count):
+                self._run_first()
         else:
             if batch.entry is None:
                 now = [field.version for field in fields]
                 changed = zip(batch.fields, versions, now, strict=True)
-                self._remember(
-                    batch, pending, tuple([at for at, one, new in changed if one != new])
-                )
+                first = tuple([at for at, one, new in changed if one != new][:1])
+                self._remember(batch, invokes, values, first)
             if count < len(self._pending):
                 self._drop(count)
                 return
-            self._pending, self._places = [], set()
+            self._pending.clear()
+            self._pending_sites.clear()
             for at in batch.waiting:
                 values[at].waiting = None
+            self._started = None
+
+    def _drop_executed(self) -> None:
+        """Drop the invokes that ran before an interrupt; other pending ones run later."""
+        if self._started is None:
+            return
+        pending, fields, versions = self._started
+        same = len(pending) <= len(self._pending) and all(map(is_, pending, self._pending))
+        if same and [field.version for field in fields] != versions:
+            self._drop(len(pending))
+        self._started = None
 
     def _remember(
-        self, batch: _Batch, pending: Sequence[_Pending], changed: tuple[int, ...]
+        self,
+        batch: _Batch,
+        invokes: tuple[_Invoke, ...],
+        values: Sequence[Any],
+        changed: tuple[int, ...],
     ) -> None:
-        """Remember the cached call of merged invokes, and the fields that they have changed."""
-        found = self._cached(_calls_of(pending), batch, pending[0].invoke.options)
+        """Remember the cached call of merged invokes, and the first field that they change."""
+        found = self._cached(_calls_of(invokes, values), batch, invokes[0].options)
         if found is not None and changed:
-            key = tuple([one.invoke for one in pending])
-            self._batches[key] = batch._replace(entry=found[0], fields=changed[:1])
+            self._batches[invokes] = batch._replace(entry=found[0], fields=changed)
 
-    def _run_one(self, one: _Pending) -> None:
+    def _run_first(self) -> None:
+        """Run the first pending invoke, because one of those that were merged has an error."""
+        invoke, values, _ = self._pending[0]
         try:
-            batch = self._batch([one], "an invoke after it has an error")
-            self._run_merged(batch, [one], [*one.values])
+            batch = self._batches.get((invoke,)) or self._new_batch(
+                1, "an invoke after it has an error"
+            )
+            fields = [values[at] for at in batch.fields]
+            self._started = self._pending[:1], fields, [field.version for field in fields]
+            self._run_merged(batch, (invoke,), values)
         except Exception as error:
             self._drop(len(self._pending))
-            error.add_note(f"It occurred in the deferred invoke {_listed([one])}.")
+            error.add_note(f"It occurred in the deferred invoke {_listed([invoke])}.")
             raise
         self._drop(1)
 
-    def _batch(self, pending: Sequence[_Pending], why: str) -> _Batch:
-        """Return the description of invokes that are merged."""
-        key = tuple([one.invoke for one in pending])
-        batch = self._batches.get(key)
-        if batch is None:
-            if len(self._batches) >= _MOST_BATCHES:
-                self._batches.clear()
-            about = _explained(pending, why) if key[0].options.explain else ""
-            batch = self._batches[key] = _batch_of(pending, about)
-        return batch
+    def _new_batch(self, count: int, why: str) -> _Batch:
+        """Return the description of the first pending invokes, which are merged; remember it."""
+        if len(self._batches) >= _MOST_BATCHES:
+            self._batches.clear()
+        pending = self._pending[:count]
+        invokes = tuple([invoke for invoke, _, _ in pending])
+        if count < len(self._pending):
+            why = "another rank had no more pending invokes"
+        why = why or f"the program needs a value at {user_location()}"
+        about = _explained(invokes, why) if invokes[0].options.explain else ""
+        made = self._batches[invokes] = _batch_of(pending, about)
+        return made
 
     def _run_merged(
-        self, batch: _Batch, pending: Sequence[_Pending], values: Sequence[Any]
+        self, batch: _Batch, invokes: tuple[_Invoke, ...], values: Sequence[Any]
     ) -> None:
         """Run invokes as one; their arguments were compared when they were added."""
-        entry, options = batch.entry, pending[0].invoke.options
+        entry, options = batch.entry, invokes[0].options
         if (
             entry is None
             or entry not in self._session.calls.get(batch.key, ())
             or not entry.compiled.fits(values)
         ):
-            calls = _calls_of(pending)
+            calls = _calls_of(invokes, values)
             found = self._cached(calls, batch, options)
             self._execute(found, (calls, batch.label, batch.sites, options))
             return
         try:
             entry.compiled.routine(*[values[at] for at in entry.compiled.order])
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-            about = _calls_of(pending), batch.label, batch.sites, options
+            about = _calls_of(invokes, values), batch.label, batch.sites, options
             recover(self._session, error, about)
 
     def _drop(self, count: int) -> None:
         """Remove the first invokes; data that later ones do not use are no longer waited for."""
-        done, self._pending = self._pending[:count], self._pending[count:]
-        self._places = {one.invoke.place for one in self._pending}
-        still = {id(value) for one in self._pending for value in one.values}
-        for one in done:
-            for value in [one.values[at] for at in one.invoke.waiting]:
+        done = self._pending[:count]
+        del self._pending[:count]
+        self._pending_sites.clear()
+        self._pending_sites.update([invoke.number for invoke, _, _ in self._pending])
+        still = {id(value) for _, values, _ in self._pending for value in values}
+        for invoke, values, _ in done:
+            for value in [values[at] for at in invoke.waiting]:
                 if id(value) not in still:
                     value.waiting = None
+        self._started = None
 
     def _cached(
         self, calls: tuple[LiveCall, ...], batch: _Batch, options: JitOptions
@@ -392,21 +415,25 @@ class DeferredInvokes:
         return tuple(found)
 
 
-def _calls_of(pending: Sequence[_Pending]) -> tuple[LiveCall, ...]:
-    return tuple([
-        _made(kind, (kernel, one.values[start:stop]))
-        for one in pending
-        for kind, kernel, start, stop in one.invoke.calls
-    ])  # fmt: skip
+def _calls_of(invokes: Iterable[_Invoke], values: Sequence[Any]) -> tuple[LiveCall, ...]:
+    """Return the calls of invokes with their arguments, which follow each other."""
+    calls, start = [], 0
+    for invoke in invokes:
+        for kind, kernel, first, last in invoke.calls:
+            calls.append(_made(kind, (kernel, (*values[start + first : start + last],))))
+        start += invoke.calls[-1][-1]
+    return tuple(calls)
 
 
 def _invoke_of(
     calls: Sequence[LiveCall],
     label: str,
-    frame: FrameType,
+    where: tuple[FrameType, int],
     options: JitOptions,
     numbers: tuple[_Numbers, ...],
 ) -> _Invoke:
+    """Return an invoke; `where` is its call site and the number of the site."""
+    frame, number = where
     values = [*chain.from_iterable([call.args for call in calls])]
     ends = [*accumulate([len(call.args) for call in calls], initial=0)]
     return _Invoke(
@@ -422,46 +449,49 @@ def _invoke_of(
         tuple([one for one in numbers if one.variables]),
         tuple([at for at, value in enumerate(values) if hasattr(value, "waiting")]),
         next(at for at, value in enumerate(values) if hasattr(value, "grid")),
+        number,
     )  # fmt: skip
 
 
-def _batch_of(pending: Sequence[_Pending], about: str) -> _Batch:
-    values = [*chain.from_iterable([one.values for one in pending])]
+def _batch_of(pending: Sequence[_Record], about: str) -> _Batch:
+    invokes = [invoke for invoke, _, _ in pending]
+    values = [*chain.from_iterable([values for _, values, _ in pending])]
     distinct = {id(value): at for at, value in enumerate(values) if hasattr(value, "waiting")}
     numbers: dict[int, tuple[int, _Numbers]] = {}
-    for at, one in enumerate(pending):
-        for each in one.invoke.numbers:
+    for at, invoke in enumerate(invokes):
+        for each in invoke.numbers:
             numbers.setdefault(id(each), (at, each))
-    sites = MergedSites(tuple([one.invoke.site for one in pending]), about)
+    sites = MergedSites(tuple([invoke.site for invoke in invokes]), about)
     return _Batch(
         sites,
         (id(sites.f_code), sites.f_lasti),
-        "_".join([one.invoke.label for one in pending if one.invoke.label])[:_LONGEST],
+        "_".join([invoke.label for invoke in invokes if invoke.label])[:_LONGEST],
         tuple([at for at in distinct.values() if hasattr(values[at], "grid")]),
         tuple(distinct.values()),
         tuple(numbers.values()),
-        any(one.invoke.varying for one in pending),
     )
 
 
-def _check_numbers(batch: _Batch, pending: Sequence[_Pending]) -> None:
+def _check_numbers(
+    batch: _Batch, invokes: tuple[_Invoke, ...], variables: tuple[tuple[list[Any], ...], ...]
+) -> None:
     """Check that no number that a kernel reads has changed since its invoke."""
-    for one in pending if batch.varies else ():
-        for numbers, before in zip(one.invoke.varying, one.numbers, strict=True):
+    for invoke, before in zip(invokes, variables, strict=True) if any(variables) else ():
+        for numbers, values in zip(invoke.varying, before, strict=True):
             now = numbers.values()
-            for (_, name), first, last in zip(numbers.variables, before, now, strict=True):
+            for (_, name), first, last in zip(numbers.variables, values, now, strict=True):
                 if first is not last:
-                    raise _changed(f"'{name}'", numbers, one)
+                    raise _changed(f"'{name}'", numbers, invoke)
     for at, numbers in batch.numbers:
         if not numbers.snapshot.is_current():
-            raise _changed("A value", numbers, pending[at])
+            raise _changed("A value", numbers, invokes[at])
 
 
-def _changed(what: str, numbers: _Numbers, one: _Pending) -> DeferredInvokeError:
+def _changed(what: str, numbers: _Numbers, invoke: _Invoke) -> DeferredInvokeError:
     return DeferredInvokeError(
         f"{what}, which the kernel '{numbers.kernel.name}' uses, has changed since the deferred "
-        f"invoke {_listed([one])}: pass it as a scalar argument, or call complete_invokes() before "
-        f"the change."
+        f"invoke {_listed([invoke])}: pass it as a scalar argument, or call complete_invokes() "
+        f"before the change."
     )
 
 
@@ -503,9 +533,9 @@ def _grid_of(calls: Sequence[LiveCall]) -> Any:
     return grid
 
 
-def _listed(batch: Sequence[_Pending]) -> str:
+def _listed(invokes: Iterable[_Invoke]) -> str:
     """Return the places of invokes for a message."""
-    return ", ".join(f"at {_place(one)}" for one in batch)
+    return ", ".join(f"at {_place(one)}" for one in invokes)
 
 
 def _why(text: str, frame: InvokeSite, options: JitOptions) -> str:
@@ -513,18 +543,18 @@ def _why(text: str, frame: InvokeSite, options: JitOptions) -> str:
     return text.format(place_of_call(frame)) if options.explain else text
 
 
-def _explained(batch: Sequence[_Pending], why: str) -> str:
+def _explained(invokes: Sequence[_Invoke], why: str) -> str:
     """Return the places of merged invokes, and the reason why no further ones were merged."""
     lines = [
-        f"  {_place(one)}  {f'{one.invoke.label}: ' if one.invoke.label else ''}"
-        f"{', '.join([each[1].name for each in one.invoke.calls])}"
-        for one in batch
+        f"  {_place(one)}  {f'{one.label}: ' if one.label else ''}"
+        f"{', '.join([kernel.name for _, kernel, _, _ in one.calls])}"
+        for one in invokes
     ]
-    head = f"{len(batch)} deferred invokes were merged; the next ones were not, because {why}:"
-    if len(batch) == 1:
+    head = f"{len(invokes)} deferred invokes were merged; the next ones were not, because {why}:"
+    if len(invokes) == 1:
         head = f"One deferred invoke was not merged with others, because {why}:"
     return "\n".join([head, *lines])
 
 
-def _place(one: _Pending) -> str:
-    return place_of_call(MergedSites((one.invoke.site,)))
+def _place(one: _Invoke) -> str:
+    return place_of_call(MergedSites((one.site,)))

@@ -28,7 +28,7 @@ from psyclone_storage.ir.device_program import (
     ProgramArray,
     Valid,
 )
-from psyclone_storage.pipeline.program_uses import ProcedureUses
+from psyclone_storage.pipeline.program_uses import GivenUses, ProcedureUses
 
 VERSION = 1
 SUFFIX = ".contract.json"
@@ -48,7 +48,7 @@ class ContractProblem:
 class ProcedureContract:
     """The contract of a procedure.
 
-    - `uses`: its effects on arguments and variables of modules.
+    - `given`: its effects on arguments and variables of modules.
     - `regions`: "acc" and "omp", the kinds of its device regions and those of procedures that it
       calls.
     - `states`: the states of its arrays, if it is planned.
@@ -57,7 +57,7 @@ class ProcedureContract:
     """
 
     name: ProcedureName
-    uses: ProcedureUses
+    given: GivenUses
     regions: frozenset[str] = frozenset()
     states: Mapping[ProgramArray, FixedStates] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
@@ -219,13 +219,15 @@ def read_contract(path: Path) -> tuple[UnitContract, str]:
 
 
 def _procedure_object(one: ProcedureContract) -> dict[str, Any]:
-    uses = one.uses
+    uses = one.given.uses
     return {
         "module": one.name.module,
         "name": one.name.name,
         "regions": sorted(one.regions),
         "arguments": {key: _words(use) for key, use in sorted(uses.arguments.items())},
         "shared": {str(datum): _words(use) for datum, use in sorted(uses.shared.items())},
+        "changed": sorted(map(str, one.given.changed)),
+        "allocates": sorted(one.given.allocates),
         "states": [_states_object(*item) for item in sorted(one.states.items(), key=_first)],
         "left_out": dict(sorted(one.left_out.items())),
         "problems": [
@@ -254,10 +256,13 @@ def _procedure_of(table: dict[str, Any]) -> ProcedureContract:
         for one in table["states"]
     }
     regions = frozenset(map(str, table["regions"]))
+    given = GivenUses(
+        uses, frozenset(map(_shared, table["changed"])), frozenset(map(str, table["allocates"]))
+    )
     problems = tuple(
         ContractProblem(one["procedure"], one["reason"], one["source"]) for one in table["problems"]
     )
-    return ProcedureContract(name, uses, regions, states, table["left_out"], problems)
+    return ProcedureContract(name, given, regions, states, table["left_out"], problems)
 
 
 def _states_object(datum: ProgramArray, states: FixedStates) -> dict[str, Any]:
@@ -291,7 +296,7 @@ def _use(words: Iterable[str]) -> ArrayUse:
 
 
 def _shared(name: str) -> ProgramArray:
-    module, _, key = name.partition(".")
+    module, _, key = name.rpartition(".")
     return ProgramArray(module, "", key)
 
 

@@ -73,7 +73,7 @@ class ContractFolder:
             for name, one in known.items()
             if one.regions
         }
-        effects = {name: one.uses for name, one in known.items()}
+        effects = {name: one.given for name, one in known.items()}
         families = {name: one.regions for name, one in known.items()}
         return OtherFiles(codes, modules, effects, finished, families)
 
@@ -106,7 +106,7 @@ def _named(contract: UnitContract) -> Iterator[str]:
     """Yield the modules that a contract names."""
     yield from used_modules(contract.interface)
     for one in contract.procedures:
-        for datum in one.uses.shared:
+        for datum in one.given.uses.shared:
             yield datum.module
 
 

@@ -38,8 +38,9 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.device_restrictions import Restrictions
-from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem, all_groups, host_lines
-from psyclone_storage.pipeline.program_uses import ProcedureUses, ProgramUses, home_module
+from psyclone_storage.pipeline.program_regions import all_groups, host_lines
+from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
+from psyclone_storage.pipeline.program_uses import GivenUses, ProgramUses, home_module
 from psyclone_storage.transform.file_bench import FileBench
 
 _Lines = tuple[un.Line, ...]
@@ -104,7 +105,7 @@ class OtherFiles:
 
     codes: Mapping[ProcedureName, Routine] = field(default_factory=dict)
     modules: Mapping[str, Routine] = field(default_factory=dict)
-    effects: Mapping[ProcedureName, ProcedureUses] = field(default_factory=dict)
+    effects: Mapping[ProcedureName, GivenUses] = field(default_factory=dict)
     finished: Mapping[ProcedureName, ProgramProcedure] = field(default_factory=dict)
     families: Mapping[ProcedureName, frozenset[str]] = field(default_factory=dict)
 
@@ -284,7 +285,10 @@ class DataPlanner:
                 here, openmp=self._is_openmp(procedure.name), if_present=procedure.name != root
             )
             moved = {one.datum for one in here}
-            self._edit_procedure(procedure.name, updates, own & used, moved, shared)
+            self._edit_procedure(procedure.name, updates, own & used, moved, shared & used)
+        if root is not None:
+            for name in tuple(self.tree.allocated):
+                self._edit_allocations(name, shared & used, openmp=self._is_openmp(root))
 
     def _edit_procedure(
         self,
@@ -297,12 +301,22 @@ class DataPlanner:
         """Insert updates into a procedure, which creates the copies of its `own` arrays."""
         bench, key = self.places[name]
         code, openmp = bench.code(key), self._is_openmp(name)
-        allocated = self.tree.allocated.get(name, ())
+        allocated = self.tree.allocated.pop(name, ())
         body = _with_lines(code.body, updates, _allocating(allocated, shared, openmp=openmp))
         if own:
             body = _with_data(body, sorted(own), openmp=openmp)
         if body is not code.body or moved or own:
             bench.edit(key, code.body, body, uses=tuple(self._imports(code, moved | own)))
+
+    def _edit_allocations(
+        self, name: ProcedureName, data: set[ProgramArray], *, openmp: bool
+    ) -> None:
+        """Create and delete copies where a procedure without regions allocates arrays."""
+        bench, key = self.places[name]
+        known, code = self.tree.allocated.pop(name), bench.code(key)
+        body = _with_lines(code.body, {}, _allocating(known, data, openmp=openmp))
+        if body is not code.body:
+            bench.edit(key, code.body, body)
 
     def _imports(self, code: Routine, data: set[ProgramArray]) -> Iterator[un.Use]:
         """Yield the imports that a procedure needs to name variables of modules."""
@@ -361,7 +375,8 @@ class _TreePlanner(DataPlanner):
             CompileError: `T098`, all reasons against a plan.
         """
         restrictions = Restrictions(self.tree, self.modules)
-        reachable = restrictions.reachable(root)
+        reachable = self.uses.reachable(root)
+        self.tree.note_allocations(reachable)
         self.tree.read(root)
         found = (*restrictions.problems(reachable), *self.tree.problems, *self.mixed(root))
         raise_if_any(tuple(dict.fromkeys(self.problems(found))))
@@ -428,7 +443,7 @@ def _updates(
 
 
 def _allocating(
-    allocated: Iterable[tuple[un.Line, tuple[ProgramArray, ...]]],
+    allocated: Iterable[tuple[un.Line, tuple[tuple[str, ProgramArray], ...]]],
     data: set[ProgramArray],
     *,
     openmp: bool,
@@ -436,11 +451,11 @@ def _allocating(
     """Return, by statement, what creates or deletes copies with the arrays on the host."""
     found: dict[int, un.Line] = {}
     for line, every in allocated:
-        names = tuple(Name(one.name) for one in every if one in data)
+        names = tuple(Name(key) for key, one in every if one in data)
         if names and isinstance(line, un.Allocate):
             found[id(line)] = un.EnterDataLine(names, values=False, openmp=openmp)
         elif names:
-            found[id(line)] = un.ExitDataLine(names, openmp=openmp)
+            found[id(line)] = un.ExitDataLine(names, openmp, finalize=True)
     return found
 
 

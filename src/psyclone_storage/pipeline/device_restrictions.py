@@ -6,9 +6,11 @@ may execute are checked, also those without device regions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.effects import (
+    FINAL_PATTERN,
     OVERLOADS,
     ProcedureCall,
     call_sites,
@@ -21,14 +23,16 @@ from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.device_program import ProcedureName, ProgramArray
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.paths import path_of
 from psyclone_storage.ir.rewrite import place_of_line, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.pipeline.overloads import is_overload
-from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem, host_lines
-from psyclone_storage.pipeline.program_uses import home_module
+from psyclone_storage.pipeline.program_regions import host_lines
+from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
+from psyclone_storage.pipeline.program_uses import home_module, is_literal
 
 _MANAGED = regex(
     r"(?:acc\s+(?:data|enter\s+data|exit\s+data|update|declare|host_data)"
@@ -40,6 +44,9 @@ _HARMLESS = regex(r"(?:implicit|private|public|protected|intrinsic|external|impo
 _NONBLOCKING = regex(r"mpi_(?:i(?!nit|nfo)\w+|\w+_init)$")
 _ENTRY = regex(r"\s*entry\s+(?P<name>\w+)")
 _SAVE_ALL = regex(r"\s*save\s*$")
+_POINTER = regex(r"\s*procedure\b")
+_FINAL = regex(rf"{FINAL_PATTERN.pattern}[\w, \t]*", re.IGNORECASE | re.MULTILINE)
+_WORD = regex(r"\w+")
 
 
 @dataclass(slots=True)
@@ -55,29 +62,37 @@ class Restrictions:
     entries: frozenset[str] = frozenset()
     _named: frozenset[str] = frozenset()
     _overloads: bool = False
+    _final: tuple[ProcedureName, ...] = ()
 
     def __post_init__(self) -> None:
         """Find the names by which statements may call procedures of the program."""
         codes = self.tree.uses.procedures
         entries = {name for code in codes.values() for name in entries_of(code)}
-        self._named = frozenset(self.entries | entries | {one.name for one in codes})
-        texts = (module.module.source.text for module in self.modules.values())
-        self._overloads = any(map(OVERLOADS.search, texts))
-
-    def reachable(self, root: ProcedureName) -> tuple[ProcedureName, ...]:
-        """Return all procedures of the program that a call of `root` may execute."""
-        found = {root: None}
-        queue = [root]
-        for name in queue:
-            code = self.tree.uses.code(name)
-            for call in call_sites(walk_lines(code.body), code):
-                new = [one for one in self.tree.uses.called(call, code) if one not in found]
-                found |= dict.fromkeys(new)
-                queue += new
-        return tuple(found)
+        pointers = (
+            item.names
+            for code in (*codes.values(), *self.modules.values())
+            for item in code.declarations
+            if isinstance(item, un.Opaque) and _POINTER.match(key_of(item.text))
+        )
+        self._named = frozenset(self.entries | entries | {one.name for one in codes}).union(
+            *pointers
+        )
+        texts = {key: one.module.source.text for key, one in self.modules.items()}
+        self._overloads = any(map(OVERLOADS.search, texts.values()))
+        final = {
+            ProcedureName(key, word)
+            for key, text in texts.items()
+            for found in _FINAL.finditer(text)
+            for word in _WORD.findall(key_of(found[0]))
+        }
+        self._final = tuple(sorted(final & codes.keys()))
 
     def problems(self, names: Iterable[ProcedureName]) -> Iterator[TreeProblem]:
         """Yield the reasons against a plan for each of some procedures."""
+        for name in self._final:
+            if self.tree.is_relevant(name) or self.tree.uses.of(name) is None:
+                reason = "it is a final procedure, which is not called explicitly"
+                yield TreeProblem(name, reason, self.tree.uses.procedures[name].place)
         for name in names:
             for reason, place in dict.fromkeys(self._of_procedure(name)):
                 yield TreeProblem(name, reason, place)
@@ -108,8 +123,8 @@ class Restrictions:
                     yield f"'{line.text}' is a directive for host statements", line.place
 
     def _of_calls(self, line: un.Line, code: Routine) -> Iterator[tuple[str, Span | None]]:
-        place = place_of_line(line)
         for call in call_sites((line,), code):
+            place = call.place or code.place
             what = ex.spell(call.procedure)
             names = self.tree.uses.called(call, code)
             regions = any(map(self.tree.is_relevant, names))
@@ -124,7 +139,8 @@ class Restrictions:
         procedure = call.procedure
         if isinstance(procedure, ex.Member):
             kind = Typing(code.symbol, code.structure).type_of(procedure.base)
-            return not isinstance(kind, DerivedType) or module_of(kind, code) in self.modules
+            own = {code.module.key, *self.modules}
+            return not isinstance(kind, DerivedType) or module_of(kind, code) in own
         if not isinstance(procedure, ex.Name):
             return True
         item = code.declared(procedure.key)
@@ -140,9 +156,13 @@ class Restrictions:
         for key, module in self.modules.items():
             for name in _hidden_names(module.declarations):
                 found[ProgramArray(key, "", name)] = "other statements may change its meaning"
+        for one in self._final:
+            uses = self.tree.uses.of(one)
+            why = f"the final procedure '{one}' uses it"
+            found |= dict.fromkeys(() if uses is None else uses.shared, why)
         for one in names:
             code = self.tree.uses.code(one)
-            saves_all = any(
+            saves_all = code.kind is not ScopeKind.PROGRAM and any(
                 isinstance(item, un.Opaque) and _SAVE_ALL.match(key_of(item.text))
                 for item in code.declarations
             )
@@ -154,27 +174,35 @@ class Restrictions:
                 found.setdefault(
                     self.tree.uses.datum(name, code), "other statements may change its meaning"
                 )
+            for array in self._redeclared(code):
+                found.setdefault(array, f"its name has two meanings in '{one}'")
             for array, why in (*self._allocated(one, code), *self._pending(code)):
                 found.setdefault(array, why)
         return found
 
+    def _redeclared(self, code: Routine) -> Iterator[ProgramArray]:
+        """Yield variables of modules whose names a block of a procedure declares again."""
+        uses = (*code.uses, *code.module.uses)
+        for key in code.module.symbols.doubt:
+            symbol = self.tree.uses.finder.imported(uses, key)
+            if symbol is not None and symbol.module_key:
+                yield ProgramArray(symbol.module_key, "", key_of(symbol.name))
+            else:
+                yield ProgramArray(home_module(code), "", key)
+
     def _allocated(self, name: ProcedureName, code: Routine) -> Iterator[tuple[ProgramArray, str]]:
         """Yield arrays that statements allocate for which no copy is created."""
-        noted = {id(line) for line, _ in self.tree.allocated.get(name, ())}
+        targets: list[ex.Expr] = []
         for line in walk_lines(code.body):
-            targets: tuple[ex.Expr, ...] = ()
-            if isinstance(line, un.Allocate | un.Deallocate) and id(line) not in noted:
-                targets = line.arrays
-            elif isinstance(line, un.Assign) and isinstance(line.target, ex.Name):
+            if isinstance(line, un.Assign) and isinstance(line.target, ex.Name):
                 item = self._declared(line.target.key, code)
                 moves = item is not None and "allocatable" in item.words
-                targets = (line.target,) if moves and not _is_literal(line.value) else ()
-            elif isinstance(line, un.Call) and isinstance(line.procedure, ex.Name):
-                targets = tuple(self._allocatable(line, code))
-            for one in targets:
-                path = path_of(one.value if isinstance(one, ex.Keyword) else one)
-                if path is not None and len(path.variable) == 1:
-                    yield self.tree.uses.datum(path.root, code), f"'{name}' may allocate it"
+                targets += (line.target,) if moves and not is_literal(line.value) else ()
+        targets += self.tree.uses.passed_to_allocate(walk_lines(code.body), code)
+        for one in targets:
+            path = path_of(one.value if isinstance(one, ex.Keyword) else one)
+            if path is not None and len(path.variable) == 1:
+                yield self.tree.uses.datum(path.root, code), f"'{name}' may allocate it"
 
     def _pending(self, code: Routine) -> Iterator[tuple[ProgramArray, str]]:
         """Yield arrays whose communication MPI may complete after the call."""
@@ -187,19 +215,6 @@ class Restrictions:
                     if path is not None and len(path.variable) == 1:
                         why = f"'{line.procedure.key}' does not wait for its communication"
                         yield self.tree.uses.datum(path.root, code), why
-
-    def _allocatable(self, line: un.Call, code: Routine) -> Iterator[ex.Expr]:
-        """Yield the arguments that a called procedure may allocate."""
-        assert isinstance(line.procedure, ex.Name)
-        if line.procedure.key == "move_alloc":
-            yield from line.args
-        for name in self.tree.uses.called(ProcedureCall(line.procedure, line.args), code):
-            own = self.tree.uses.code(name)
-            for at, arg in enumerate(line.args):
-                key = own.dummy_keys[at] if at < len(own.dummy_keys) else ""
-                item = own.declared(arg.key if isinstance(arg, ex.Keyword) else key)
-                if item is not None and "allocatable" in item.words:
-                    yield arg
 
     def _declared(self, key: str, code: Routine) -> un.Declare | None:
         own = code.declared(key)
@@ -215,12 +230,6 @@ def entries_of(code: Routine) -> Iterator[str]:
         found = _ENTRY.match(key_of(line.text)) if isinstance(line, un.Opaque) else None
         if found is not None:
             yield found["name"]
-
-
-def _is_literal(value: ex.Expr) -> bool:
-    return isinstance(value, ex.Literal) or (
-        isinstance(value, ex.Unary) and isinstance(value.operand, ex.Literal)
-    )
 
 
 def _hidden_names(declarations: Iterable[object]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from psyclone_storage.ir.device_program import ProcedureName, ProgramArray
 from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.paths import path_of
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines, with_changed_blocks
 from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.ir.symbols import Procedure
@@ -46,22 +47,37 @@ class ProcedureUses:
     unknown: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class GivenUses:
+    """Effects of a procedure of which the statements are not known.
+
+    `changed` are the variables of other scopes that it may write, and `allocates` the arguments
+    that it may allocate or deallocate.
+    """
+
+    uses: ProcedureUses
+    changed: frozenset[ProgramArray] = frozenset()
+    allocates: frozenset[str] = frozenset()
+
+
 @dataclass(slots=True)
 class ProgramUses:
     """The procedures of a program, by name, with their effects.
 
     Procedures that are not in `procedures` change only their arguments, and those with the names
-    `readers` not even these. The effects of those in `known` are given.
+    `readers` not even these. The effects of those in `given` are known.
     """
 
     procedures: Mapping[ProcedureName, Routine]
     finder: ModuleFinder
     assumed: frozenset[FactKind] = frozenset()
     readers: frozenset[str] = frozenset()
-    known: Mapping[ProcedureName, ProcedureUses] = field(default_factory=dict)
+    given: Mapping[ProcedureName, GivenUses] = field(default_factory=dict)
     _found: dict[ProcedureName, ProcedureUses | None] = field(default_factory=dict)
     _codes: dict[ProcedureName, Routine] = field(default_factory=dict)
     _written: dict[int, tuple[Routine, frozenset[str]]] = field(default_factory=dict)
+    _changes: dict[ProcedureName, frozenset[ProgramArray]] = field(default_factory=dict)
+    _allocates: dict[tuple[ProcedureName, str], bool] = field(default_factory=dict)
     _resolver: CallResolver | None = None
 
     # ------------------------------------------------------------------------ names
@@ -126,7 +142,7 @@ class ProgramUses:
             return None
         code, uses = self.procedures[names[0]], known[0].arguments
         dummies = tuple((key, _intent(uses.get(key, ArrayUse()))) for key in code.dummy_keys)
-        place = code.place or code.extent
+        place = code.extent or code.place
         if place is None or (code.result and any(use.written for use in uses.values())):
             return None
         scalars = frozenset(
@@ -139,8 +155,8 @@ class ProgramUses:
 
     def of(self, name: ProcedureName) -> ProcedureUses | None:
         """Return the effects of a procedure of the program, None if it is recursive."""
-        if name in self.known:
-            return self.known[name]
+        if name in self.given:
+            return self.given[name].uses
         if name not in self._found:
             self._found[name] = None
             self._found[name] = self._computed(name)
@@ -175,14 +191,107 @@ class ProgramUses:
             if self._is_shared(key, code):
                 yield self.datum(key, code), _WORST
 
+    # ------------------------------------------------------------------------ changes
+
+    def reachable(self, root: ProcedureName) -> tuple[ProcedureName, ...]:
+        """Return all procedures of the program that a call of `root` may execute."""
+        found = {root: None}
+        queue = [root]
+        for name in queue:
+            code = self.code(name)
+            for call in call_sites(walk_lines(code.body), code):
+                new = [one for one in self.called(call, code) if one not in found]
+                found |= dict.fromkeys(new)
+                queue += new
+        return tuple(found)
+
     def has_fixed_shape(self, key: str, code: Routine) -> bool:
-        """Return whether no statement of a procedure changes a name in the bounds of an array."""
+        """Return whether nothing changes a name in the bounds of an array during a procedure."""
         item = code.declared(key)
-        if item is None or not item.shape:
+        names = frozenset[str]() if item is None else frozenset().union(*map(names_in, item.shape))
+        return all(self.is_fixed(name, code) for name in names)
+
+    def is_fixed(self, key: str, code: Routine) -> bool:
+        """Return whether neither a procedure nor those that it calls change a variable."""
+        own = code.declared(key)
+        if own is not None and own.words & {"parameter", "intent(in)"}:
             return True
+        if own is not None:
+            return key not in self.written(code)
+        if code.symbol(key).sort is ex.Sort.CONSTANT:
+            return True
+        return self._outside(key, code) not in self.changed(name_of(code))
+
+    def written(self, code: Routine) -> frozenset[str]:
+        """Return the names that a procedure writes."""
         if id(code) not in self._written:
             self._written[id(code)] = code, written_names(code.body, RoutineNames(code))
-        return not frozenset().union(*map(names_in, item.shape)) & self._written[id(code)][1]
+        return self._written[id(code)][1]
+
+    def changed(self, name: ProcedureName) -> frozenset[ProgramArray]:
+        """Return the variables of other scopes that a call of a procedure may write."""
+        if name not in self._changes:
+            names = self.reachable(name)
+            codes = [self.code(one) for one in names if one not in self.given]
+            given = (self.given[one].changed for one in names if one in self.given)
+            self._changes[name] = frozenset(
+                self._outside(key, code)
+                for code in codes
+                for key in self.written(code)
+                if code.declared(key) is None
+            ).union(*given)
+        return self._changes[name]
+
+    def _outside(self, key: str, code: Routine) -> ProgramArray:
+        """Return a variable of another scope; only its name is known if that is not found."""
+        if code.symbol(key).origin in (ex.Origin.IMPORTED, ex.Origin.HOST):
+            return self.datum(key, code)
+        return ProgramArray("", "", key)
+
+    def may_allocate(self, name: ProcedureName, key: str) -> bool:
+        """Return whether a procedure may allocate or deallocate one of its arguments."""
+        if name in self.given:
+            return key in self.given[name].allocates
+        if (name, key) not in self._allocates:
+            self._allocates[name, key] = True
+            self._allocates[name, key] = self._allocates_itself(self.code(name), key)
+        return self._allocates[name, key]
+
+    def _allocates_itself(self, code: Routine, key: str) -> bool:
+        item = code.declared(key)
+        if item is None or "allocatable" not in item.words or "intent(in)" in item.words:
+            return False
+        inner = code.internal is not None and key in code.internal.names
+        return inner or "intent(out)" in item.words or key in self.allocated_names(code)
+
+    def allocated_names(self, code: Routine) -> frozenset[str]:
+        """Return the names of arrays that statements of a procedure may allocate or deallocate.
+
+        The left-hand side of an assignment counts, unless the value is a literal.
+        """
+        found: set[str] = set()
+        for line in walk_lines(code.body):
+            targets: list[ex.Expr] = []
+            if isinstance(line, un.Allocate | un.Deallocate):
+                targets += line.arrays
+            elif isinstance(line, un.Assign) and isinstance(line.target, ex.Name):
+                targets += () if is_literal(line.value) else (line.target,)
+            targets += self.passed_to_allocate((line,), code)
+            paths = (path_of(one.value if isinstance(one, ex.Keyword) else one) for one in targets)
+            found.update(path.root for path in paths if path is not None)
+        return frozenset(found)
+
+    def passed_to_allocate(self, lines: Iterable[un.Line], code: Routine) -> Iterator[ex.Expr]:
+        """Yield the arguments that called procedures may allocate or deallocate."""
+        for call in call_sites(lines, code):
+            if isinstance(call.procedure, ex.Name) and call.procedure.key == "move_alloc":
+                yield from call.args
+            for name in self.called(call, code):
+                keys = self.procedures[name].dummy_keys
+                for at, arg in enumerate(call.args):
+                    key = keys[at] if at < len(keys) else ""
+                    if self.may_allocate(name, arg.key if isinstance(arg, ex.Keyword) else key):
+                        yield arg
 
     def uses_of_lines(
         self, code: Routine, lines: Iterable[un.Line]
@@ -268,6 +377,18 @@ class ProgramUses:
             if key in HARMLESS or code.symbol(key).origin is ex.Origin.INTRINSIC:
                 return set()
         return {ex.spell(call.procedure)}
+
+
+def name_of(code: Routine) -> ProcedureName:
+    """Return the name of a procedure in the program."""
+    return ProcedureName(home_module(code), code.key)
+
+
+def is_literal(value: ex.Expr) -> bool:
+    """Return whether a value is a literal, with or without a sign."""
+    return isinstance(value, ex.Literal) or (
+        isinstance(value, ex.Unary) and isinstance(value.operand, ex.Literal)
+    )
 
 
 def home_module(code: Routine) -> str:

@@ -37,6 +37,7 @@ from psyclone_storage.pipeline.device_plans import DataPlan, DataPlanner
 from psyclone_storage.pipeline.device_restrictions import Restrictions, entries_of
 from psyclone_storage.pipeline.overloads import is_overload
 from psyclone_storage.pipeline.program_tree import TreeProblem
+from psyclone_storage.pipeline.program_uses import GivenUses
 from psyclone_storage.transform.file_bench import FileBench
 
 
@@ -147,6 +148,7 @@ class SeparatePlanner(DataPlanner):
         entries = (name for unit in self._folder.units.values() for name in unit.entries)
         restrictions = Restrictions(self.tree, self.modules, frozenset(entries))
         own = self._own_problems
+        self.tree.note_allocations(self.places)
         if root is not None:
             self.tree.read(root)
             inside = [name for name in self._reachable(root) if name in self.places]
@@ -160,7 +162,7 @@ class SeparatePlanner(DataPlanner):
         self.tree.left_out |= restrictions.left_out(self.places)
         for name, known in self.tree.allocated.items():
             if name != root:
-                shared = (datum for _, data in known for datum in data if not datum.procedure)
+                shared = (one for _, data in known for _, one in data if not one.procedure)
                 for datum in shared:
                     self.tree.left_out.setdefault(datum, f"'{name}' may allocate it")
         return {name: list(self._inherited(name)) for name in self.places}
@@ -170,7 +172,7 @@ class SeparatePlanner(DataPlanner):
         source = self._bench.file.source.name
         for one in self._reachable(name):
             for problem in self._own_problems.get(one, ()):
-                yield ContractProblem(str(one), problem.reason, source)
+                yield ContractProblem(str(problem.procedure), problem.reason, source)
             if one in self._contracts:
                 yield from self._contracts[one].problems
 
@@ -230,7 +232,9 @@ class SeparatePlanner(DataPlanner):
         }
         unique = tuple(dict.fromkeys(problems))
         regions = self.families(name) if self.tree.is_relevant(name) else frozenset[str]()
-        return ProcedureContract(name, uses, regions, left_out=left_out, problems=unique)
+        allocates = frozenset(key for key in dummies if self.uses.may_allocate(name, key))
+        given = GivenUses(uses, self.uses.changed(name), allocates)
+        return ProcedureContract(name, given, regions, left_out=left_out, problems=unique)
 
     def _units(
         self,

@@ -7,9 +7,12 @@ something then.
 from __future__ import annotations
 
 import gc
+import linecache
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -261,6 +264,62 @@ def test_an_error_of_a_repeated_sequence_loses_no_earlier_invoke() -> None:
 
 def _refuse() -> None:
     raise ArithmeticError("in use")
+
+
+def test_an_interrupt_at_any_line_of_the_queue_changes_no_value() -> None:
+    """The interrupted statement has its whole effect or none, and each other invoke runs once."""
+    configure(distributed=False, defer=True)
+    grid = Grid((4, 3), (1.0, 1.0))
+    one, other = Field(grid, values=np.ones((4, 3))), Field(grid, values=np.ones((4, 3)))
+    source = deferred.__file__
+    effects: list[int] = []
+
+    def step(at: int) -> bool:
+        """Do a time step, which is interrupted at a line; return whether there is such a line."""
+        count = 0
+
+        def trace(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal count
+            if frame.f_code.co_filename != source:
+                return None if event == "call" else trace
+            # CPython handles no signal in lines that only take or release a lock.
+            text = linecache.getline(source, frame.f_lineno).lstrip()
+            is_point = event == "line" and not text.startswith(("with ", "try:"))
+            count += is_point
+            if is_point and count == at:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return trace
+
+        values, done = [1.0], 0
+        one.fill(1.0)
+        other.fill(1.0)
+        sys.settrace(trace)
+        try:
+            invoke(scale(one, 2.0))
+            done = 1
+            invoke(scale(other, 3.0))
+            done = 2
+            invoke(scale(one, 5.0))
+            done = 3
+            one.values  # noqa: B018  # pylint: disable=pointless-statement
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        values = [float(one.values[1, 1]), float(other.values[1, 1])]
+        effects.append(done)
+        expected = [[1.0, 1.0], [2.0, 1.0], [2.0, 3.0], [10.0, 3.0]]
+        assert values in expected[done : done + 2], (at, done, values)
+        return count >= at > 0
+
+    for _ in range(3):
+        step(0)
+    at = 1
+    while step(at):
+        at += 1
+    assert at > 60
+    assert set(effects) == {0, 1, 2, 3}
 
 
 def test_a_field_that_the_program_deletes_is_collected() -> None:

@@ -215,6 +215,8 @@ def test_a_smaller_argument_is_a_part(tmp_path: Path) -> None:
         ("  call root(a, b)\n" + LOOP, "it is recursive"),
         ("  !$acc update device(a)\n" + LOOP, "'acc update device(a)' already moves data"),
         ("  if (a(1) > 0.0) goto 10\n" + LOOP + "10 continue\n", "'goto 10' is not understood"),
+        ("  do 10 i = 1, 5\n10 call kernel(a, b)\n", "other statements may jump to label 10"),
+        ("#ifdef ONE\n" + LOOP + "#endif\n", "'#ifdef ONE' selects statements (preprocess"),
         (
             "  !$omp parallel\n" + LOOP + "  !$omp end parallel\n",
             "is a directive for host statements",
@@ -254,3 +256,58 @@ def test_early_returns_delete_the_copies(tmp_path: Path) -> None:
     text = (tmp_path / "out" / "main.f90").read_text("utf-8")
     assert text.count("exit data delete") == 2
     assert text.index("exit data delete") < text.index("return")
+
+
+DRIVER = """\
+module driver_mod
+  implicit none
+contains
+  subroutine advance(n, m, x, y)
+    integer, intent(in) :: n, m
+    real, intent(in) :: x(n, m)
+    real, intent(inout) :: y(n, m)
+    !$acc kernels
+    y(:, :) = y + x
+    !$acc end kernels
+    if (n > 5) call report(n, m, y)
+  end subroutine advance
+  subroutine report(n, m, y)
+    integer, intent(in) :: n, m
+    real, intent(in) :: y(n, m)
+    print *, sum(y)
+  end subroutine report
+end module driver_mod
+program root
+  use driver_mod, only : advance
+  implicit none
+  real, allocatable :: a(:, :), b(:, :)
+  integer :: n = 3, m, i
+  m = n + 1
+  allocate(a(n, m), b(n, m))
+  a = 1.0
+  b = 2.0
+  do i = 1, 5
+    call advance(n, m, a, b)
+{more}  end do
+  print *, b
+end program root
+"""
+
+
+def test_arrays_of_a_driver_move_outside_its_loop(tmp_path: Path) -> None:
+    """The argument has the extents of the `allocate` statement; the report only reads it."""
+    found = moves(plan_of(tmp_path, DRIVER.format(more="")))
+    assert sorted(found) == [
+        ("a", "device", "root"),
+        ("b", "device", "root"),
+        ("b", "host", "root"),
+        ("y", "host", "driver_mod.advance"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "more", ["    m = m - 1\n", "    deallocate(b)\n    allocate(b(n, n))\n", "    read *, m\n"]
+)
+def test_an_extent_that_may_change_makes_an_argument_a_part(more: str, tmp_path: Path) -> None:
+    found = moves(plan_of(tmp_path, DRIVER.format(more=more)))
+    assert ("y", "host", "driver_mod.advance") not in found

@@ -172,7 +172,7 @@ class _Box:
             return False
         box = self._subscripts(self._write, ())
         if not box or self._write.path.is_whole:
-            return self._write.path.is_whole
+            return self._write.path.is_whole and all(map(self._runs, self._alone))
         wanted = self._subscripts(self._read, variable)
         if len(box) != len(wanted):
             return False

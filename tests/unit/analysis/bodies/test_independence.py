@@ -115,6 +115,9 @@ DEPENDENT = {
     "an array set in a loop that may be empty": (
         "do k = 1, m\ndo j = 1, n\ntmp(j) = c(j)\nend do\nend do\na(i) = tmp(n)"
     ),
+    "a whole array set in a loop that may be empty": (
+        "do k = 1, m\ntmp = c(k)\nend do\na(i) = tmp(n)"
+    ),
     "an array set at times": "if (c(i) > 0.0) tmp = c\na(i) = tmp(3)",
     "an exit": "a(i) = 1.0\nif (c(i) > 0.0) exit",
     "a function that is not pure": "a(i) = noted(c(i))",
