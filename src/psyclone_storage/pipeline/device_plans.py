@@ -272,7 +272,8 @@ class _DataPlanner:
             updates = _updates(here, openmp=openmp, if_present=procedure.name != root)
             body = _with_lines(code.body, updates, _allocating(known, shared, openmp=openmp))
             if own:
-                body = _with_data(body, sorted(own), openmp=openmp)
+                later = frozenset(one for one in own if _is_unallocated(one, code))
+                body = _with_data(body, sorted(own), later, openmp=openmp)
             needed = {one.datum for one in here} | own
             if body is not code.body or needed:
                 bench.edit(key, code.body, body, uses=tuple(self._imports(code, needed)))
@@ -308,11 +309,23 @@ class _DataPlanner:
         return False
 
 
-def _with_data(body: _Lines, data: list[ProgramArray], *, openmp: bool) -> _Lines:
-    """Return the statements of a procedure that creates copies of data and deletes them."""
-    items = tuple(Name(one.name) for one in data)
-    enter = un.EnterDataLine(items, values=False, openmp=openmp)
-    leave = un.ExitDataLine(items, openmp=openmp)
+def _is_unallocated(one: ProgramArray, code: Routine) -> bool:
+    """Return whether an array is not allocated at the start of a procedure."""
+    item = code.declared(one.name) if one.procedure else None
+    words = frozenset[str]() if item is None else item.words
+    return one.name not in code.dummy_keys and "allocatable" in words
+
+
+def _with_data(
+    body: _Lines, data: list[ProgramArray], later: frozenset[ProgramArray], *, openmp: bool
+) -> _Lines:
+    """Return the statements of a procedure that creates copies of data and deletes them.
+
+    Other statements create those in `later`.
+    """
+    first = tuple(Name(one.name) for one in data if one not in later)
+    enter = (un.EnterDataLine(first, values=False, openmp=openmp),) if first else ()
+    leave = un.ExitDataLine(tuple(Name(one.name) for one in data), openmp=openmp)
 
     def change(lines: _Lines) -> _Lines:
         found: list[un.Line] = []
@@ -324,7 +337,7 @@ def _with_data(body: _Lines, data: list[ProgramArray], *, openmp: bool) -> _Line
 
     inner = change(body)
     ended = bool(inner) and isinstance(inner[-1], un.Return)
-    return (enter, *inner) if ended else (enter, *inner, leave)
+    return (*enter, *inner) if ended else (*enter, *inner, leave)
 
 
 def _same(old: tuple[un.Line, ...], new: list[un.Line]) -> tuple[un.Line, ...]:
