@@ -272,8 +272,7 @@ class _DataPlanner:
             updates = _updates(here, openmp=openmp, if_present=procedure.name != root)
             body = _with_lines(code.body, updates, _allocating(known, shared, openmp=openmp))
             if own:
-                later = frozenset(one for one in own if _is_unallocated(one, code))
-                body = _with_data(body, sorted(own), later, openmp=openmp)
+                body = _with_data(body, sorted(own), code, openmp=openmp)
             needed = {one.datum for one in here} | own
             if body is not code.body or needed:
                 bench.edit(key, code.body, body, uses=tuple(self._imports(code, needed)))
@@ -316,14 +315,9 @@ def _is_unallocated(one: ProgramArray, code: Routine) -> bool:
     return one.name not in code.dummy_keys and "allocatable" in words
 
 
-def _with_data(
-    body: _Lines, data: list[ProgramArray], later: frozenset[ProgramArray], *, openmp: bool
-) -> _Lines:
-    """Return the statements of a procedure that creates copies of data and deletes them.
-
-    Other statements create those in `later`.
-    """
-    first = tuple(Name(one.name) for one in data if one not in later)
+def _with_data(body: _Lines, data: list[ProgramArray], code: Routine, *, openmp: bool) -> _Lines:
+    """Return the statements of a procedure that creates copies of data and deletes them."""
+    first = tuple(Name(one.name) for one in data if not _is_unallocated(one, code))
     enter = (un.EnterDataLine(first, values=False, openmp=openmp),) if first else ()
     leave = un.ExitDataLine(tuple(Name(one.name) for one in data), openmp=openmp)
 
