@@ -173,6 +173,97 @@ program waves
 end program waves
 """
 
+ADVECTION = """\
+module sweep_mod
+  implicit none
+contains
+  subroutine setup(conc, wind, wet)
+    real(8), allocatable, intent(inout) :: conc(:, :, :), wind(:, :, :), wet(:, :)
+    integer :: i, j, k
+    do k = 1, size(conc, 3)
+      do j = 1, size(conc, 2)
+        do i = 1, size(conc, 1)
+          conc(i, j, k) = 0.01d0 * mod(3 * i + 5 * j + 7 * k, 17)
+          wind(i, j, k) = 0.1d0 * sin(dble(i + j * k))
+        end do
+      end do
+    end do
+    wet = 1.0d0
+    wet(2, 3) = 0.0d0
+  end subroutine setup
+  subroutine slopes(conc, wet, slope, ni, nj, nk)
+    integer, intent(in) :: ni, nj, nk
+    real(8), allocatable, intent(in) :: conc(:, :, :), wet(:, :)
+    real(8), allocatable, intent(inout) :: slope(:, :, :)
+    integer :: i, j, k
+    !$acc kernels
+    slope(:, :, nk) = 0.0d0
+    !$acc end kernels
+    !$acc kernels
+    do k = 1, nk - 1
+      do j = 1, nj
+        do i = 2, ni - 1
+          slope(i, j, k) = wet(i, j) * 0.5d0 * (conc(i + 1, j, k) - conc(i - 1, j, k))
+        end do
+      end do
+    end do
+    !$acc end kernels
+  end subroutine slopes
+end module sweep_mod
+program advection
+  use sweep_mod, only : setup, slopes
+  implicit none
+  real(8), allocatable, save, dimension(:, :, :) :: conc, wind, slope, flux
+  real(8), allocatable, save :: wet(:, :)
+  real(8) :: half, total
+  integer :: ni, nj, nk, i, j, k, step
+  character(10) :: word
+  word = '9'
+  read (word, '(i10)') ni
+  nj = ni - 2
+  nk = 4
+  allocate(conc(ni, nj, nk))
+  allocate(wind(ni, nj, nk), wet(ni, nj))
+  allocate(slope(ni, nj, nk), flux(ni, nj, nk))
+  call setup(conc, wind, wet)
+  flux = 0.0d0
+  slope = 0.0d0
+  do step = 1, 6
+    call slopes(conc, wet, slope, ni, nj, nk)
+    !$acc kernels
+    do k = 1, nk
+      do j = 1, nj
+        do i = 2, ni - 1
+          half = 0.5d0 - sign(0.5d0, wind(i, j, k))
+          flux(i, j, k) = wind(i, j, k) * (half * (conc(i + 1, j, k) - 0.1d0 * slope(i + 1, j, k)) &
+                                           + (1.0d0 - half) * (conc(i, j, k) + slope(i, j, k)))
+        end do
+      end do
+    end do
+    !$acc end kernels
+    !$acc kernels
+    do k = 1, nk
+      do j = 1, nj
+        do i = 3, ni - 1
+          conc(i, j, k) = conc(i, j, k) - wet(i, j) * (flux(i, j, k) - flux(i - 1, j, k))
+        end do
+      end do
+    end do
+    !$acc end kernels
+  end do
+  total = 0.0d0
+  do k = 1, nk
+    do j = 1, nj
+      total = total + sum(conc(:, j, k))
+      print '(z17.16)', conc(3, j, k)
+    end do
+  end do
+  print '(3z17.16)', total, sum(flux), sum(slope)
+  deallocate(conc)
+  deallocate(wind, wet, slope, flux)
+end program advection
+"""
+
 
 def in_openmp(text: str) -> str:
     """Return a program with OpenMP's regions instead of OpenACC's."""
@@ -184,8 +275,8 @@ def in_openmp(text: str) -> str:
     return text.replace("!$acc routine seq", "!$omp declare target")
 
 
-PROGRAMS = {"blocks": BLOCKS, "waves": WAVES}
-LEAST = {"blocks": (3, 6), "waves": (8, 8)}
+PROGRAMS = {"blocks": BLOCKS, "waves": WAVES, "advection": ADVECTION}
+LEAST = {"blocks": (3, 6), "waves": (8, 8), "advection": (5, 3)}
 """The transfers to the device and from it."""
 
 

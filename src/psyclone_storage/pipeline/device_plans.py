@@ -304,7 +304,7 @@ class DataPlanner:
         allocated = self.tree.allocated.pop(name, ())
         body = _with_lines(code.body, updates, _allocating(allocated, shared, openmp=openmp))
         if own:
-            body = _with_data(body, sorted(own), openmp=openmp)
+            body = _with_data(body, sorted(own), code, openmp=openmp)
         if body is not code.body or moved or own:
             bench.edit(key, code.body, body, uses=tuple(self._imports(code, moved | own)))
 
@@ -402,11 +402,18 @@ class _TreePlanner(DataPlanner):
         return frozenset(found & self.tree.procedures.keys())
 
 
-def _with_data(body: _Lines, data: list[ProgramArray], *, openmp: bool) -> _Lines:
+def _is_unallocated(one: ProgramArray, code: Routine) -> bool:
+    """Return whether an array is not allocated at the start of a procedure."""
+    item = code.declared(one.name) if one.procedure else None
+    words = frozenset[str]() if item is None else item.words
+    return one.name not in code.dummy_keys and "allocatable" in words
+
+
+def _with_data(body: _Lines, data: list[ProgramArray], code: Routine, *, openmp: bool) -> _Lines:
     """Return the statements of a procedure that creates copies of data and deletes them."""
-    items = tuple(Name(one.name) for one in data)
-    enter = un.EnterDataLine(items, values=False, openmp=openmp)
-    leave = un.ExitDataLine(items, openmp=openmp)
+    first = tuple(Name(one.name) for one in data if not _is_unallocated(one, code))
+    enter = (un.EnterDataLine(first, values=False, openmp=openmp),) if first else ()
+    leave = un.ExitDataLine(tuple(Name(one.name) for one in data), openmp=openmp)
 
     def change(lines: _Lines) -> _Lines:
         found: list[un.Line] = []
@@ -418,7 +425,7 @@ def _with_data(body: _Lines, data: list[ProgramArray], *, openmp: bool) -> _Line
 
     inner = change(body)
     ended = bool(inner) and isinstance(inner[-1], un.Return)
-    return (enter, *inner) if ended else (enter, *inner, leave)
+    return (*enter, *inner) if ended else (*enter, *inner, leave)
 
 
 def _same(old: tuple[un.Line, ...], new: list[un.Line]) -> tuple[un.Line, ...]:

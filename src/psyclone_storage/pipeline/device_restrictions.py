@@ -32,7 +32,7 @@ from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.pipeline.overloads import is_overload
 from psyclone_storage.pipeline.program_regions import host_lines
 from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
-from psyclone_storage.pipeline.program_uses import home_module, is_literal
+from psyclone_storage.pipeline.program_uses import home_module, may_allocate_target
 
 _MANAGED = regex(
     r"(?:acc\s+(?:data|enter\s+data|exit\s+data|update|declare|host_data)"
@@ -192,12 +192,9 @@ class Restrictions:
 
     def _allocated(self, name: ProcedureName, code: Routine) -> Iterator[tuple[ProgramArray, str]]:
         """Yield arrays that statements allocate for which no copy is created."""
-        targets: list[ex.Expr] = []
-        for line in walk_lines(code.body):
-            if isinstance(line, un.Assign) and isinstance(line.target, ex.Name):
-                item = self._declared(line.target.key, code)
-                moves = item is not None and "allocatable" in item.words
-                targets += (line.target,) if moves and not is_literal(line.value) else ()
+        assigned = [line.target for line in walk_lines(code.body)
+                    if isinstance(line, un.Assign) and may_allocate_target(line, code)]  # fmt: skip
+        targets = [one for one in assigned if self._is_allocatable(one, code)]
         targets += self.tree.uses.passed_to_allocate(walk_lines(code.body), code)
         for one in targets:
             path = path_of(one.value if isinstance(one, ex.Keyword) else one)
@@ -216,12 +213,13 @@ class Restrictions:
                         why = f"'{line.procedure.key}' does not wait for its communication"
                         yield self.tree.uses.datum(path.root, code), why
 
-    def _declared(self, key: str, code: Routine) -> un.Declare | None:
-        own = code.declared(key)
-        array = self.tree.uses.datum(key, code)
-        if own is None and array.module in self.modules:
-            own = self.modules[array.module].declared(array.name)
-        return own
+    def _is_allocatable(self, target: ex.Expr, code: Routine) -> bool:
+        path = path_of(target)
+        assert path is not None
+        item, array = code.declared(path.root), self.tree.uses.datum(path.root, code)
+        if item is None and array.module in self.modules:
+            item = self.modules[array.module].declared(array.name)
+        return item is not None and "allocatable" in item.words
 
 
 def entries_of(code: Routine) -> Iterator[str]:

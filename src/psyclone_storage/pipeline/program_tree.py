@@ -260,12 +260,6 @@ class _ProcedureReader:
     def _statement(self, line: un.Line) -> Iterator[ProgramStep]:
         if not self._matters(line):
             uses = self._uses((line,), frozenset())
-            if isinstance(line, un.Allocate | un.Deallocate) and not any(
-                isinstance(one, ex.Keyword) for one in line.arrays
-            ):
-                uses |= {
-                    datum: CopyUse(needs=False, writes=True) for _, datum in self.data_of(line)
-                }
             if uses:
                 yield WorkStep(Side.HOST, uses, line, place_of_line(line))
             return

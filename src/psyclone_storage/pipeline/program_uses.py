@@ -8,6 +8,7 @@ with statements that are not understood, may read and write everything that they
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from operator import is_
 
 from psyclone_storage.analysis.bodies.accesses import unknown_lines, written_names
@@ -25,6 +26,7 @@ from psyclone_storage.ir.paths import path_of
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines, with_changed_blocks
 from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.ir.symbols import Procedure
+from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intent, Intrinsic
 from psyclone_storage.languages.fortran.parse.state import read_state
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
@@ -267,15 +269,15 @@ class ProgramUses:
     def allocated_names(self, code: Routine) -> frozenset[str]:
         """Return the names of arrays that statements of a procedure may allocate or deallocate.
 
-        The left-hand side of an assignment counts, unless the value is a literal.
+        The target of an assignment counts, unless the value is a scalar.
         """
         found: set[str] = set()
         for line in walk_lines(code.body):
             targets: list[ex.Expr] = []
             if isinstance(line, un.Allocate | un.Deallocate):
                 targets += line.arrays
-            elif isinstance(line, un.Assign) and isinstance(line.target, ex.Name):
-                targets += () if is_literal(line.value) else (line.target,)
+            elif isinstance(line, un.Assign) and may_allocate_target(line, code):
+                targets.append(line.target)
             targets += self.passed_to_allocate((line,), code)
             paths = (path_of(one.value if isinstance(one, ex.Keyword) else one) for one in targets)
             found.update(path.root for path in paths if path is not None)
@@ -297,30 +299,34 @@ class ProgramUses:
         self, code: Routine, lines: Iterable[un.Line]
     ) -> Mapping[tuple[str, ...], ArrayUse]:
         """Return the uses of variables by statements of a procedure, without those in calls."""
-        return array_uses(code, [self._seen(line, code) for line in lines], self.assumed)
+        seen = chain.from_iterable(self._seen(line, code) for line in lines)
+        return array_uses(code, seen, self.assumed)
 
-    def _seen(self, line: un.Line, code: Routine) -> un.Line:
-        """Return a statement without arguments that procedures do not use.
+    def _seen(self, line: un.Line, code: Routine) -> Iterator[un.Line]:
+        """Yield a statement without arguments that procedures do not use.
 
         Calls that only read their arguments are output statements.
         """
+        if isinstance(line, un.Allocate | un.Deallocate):
+            yield from _without_old_values(line, code)
+            return
         if isinstance(line, un.Call) and isinstance(line.procedure, ex.Name):
             key = line.procedure.key
             names = self._of_symbol(code.symbol(key), home_module(code))
             if not names and key in self.readers:
                 values = (one.value if isinstance(one, ex.Keyword) else one for one in line.args)
-                return un.InputOutput("write", (ex.Star(),), tuple(values), place=line.place)
+                yield un.InputOutput("write", (ex.Star(),), tuple(values), place=line.place)
+                return
             known = self.of(names[0]) if len(names) == 1 else None
-            if known is not None:
-                args = tuple(self._used(line, names[0], known))
-                return replace(line, args=args) if args != line.args else line
-            return line
+            args = line.args if known is None else tuple(self._used(line, names[0], known))
+            yield replace(line, args=args) if args != line.args else line
+            return
 
         def change(block: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
-            new = tuple(self._seen(inner, code) for inner in block)
-            return block if all(map(is_, new, block)) else new
+            new = tuple(one for inner in block for one in self._seen(inner, code))
+            return block if len(new) == len(block) and all(map(is_, new, block)) else new
 
-        return with_changed_blocks(line, change)
+        yield with_changed_blocks(line, change)
 
     def _used(self, line: un.Call, name: ProcedureName, known: ProcedureUses) -> Iterator[ex.Expr]:
         """Yield the arguments of a call, with a constant for each that the procedure ignores."""
@@ -384,11 +390,32 @@ def name_of(code: Routine) -> ProcedureName:
     return ProcedureName(home_module(code), code.key)
 
 
-def is_literal(value: ex.Expr) -> bool:
-    """Return whether a value is a literal, with or without a sign."""
-    return isinstance(value, ex.Literal) or (
-        isinstance(value, ex.Unary) and isinstance(value.operand, ex.Literal)
+def _without_old_values(line: un.Allocate | un.Deallocate, code: Routine) -> Iterator[un.Line]:
+    """Yield assignments for arrays of which a statement does not use the values from before.
+
+    With `stat=`, an array that is allocated already keeps its values.
+    """
+    names, rest = RoutineNames(code), list[ex.Expr]()
+    keeps = isinstance(line, un.Allocate) and any(
+        isinstance(one, ex.Keyword) for one in line.arrays
     )
+    for one in line.arrays:
+        path = path_of(one)
+        plain = path is not None and len(path.variable) == 1 and not keeps
+        item = names.declaration(path.variable) if plain and path is not None else None
+        if path is not None and item is not None and "allocatable" in item.words:
+            yield un.InputOutput("write", (ex.Star(),), path.subscripts, place=line.place)
+            yield un.Assign(ex.Name(path.root), _NONE, place=line.place)
+        else:
+            rest.append(one)
+    if rest:
+        yield replace(line, arrays=tuple(rest))
+
+
+def may_allocate_target(line: un.Assign, code: Routine) -> bool:
+    """Return whether an assignment may allocate its target; scalar values never do."""
+    typing = Typing(code.symbol, code.structure)
+    return isinstance(line.target, ex.Name) and typing.rank_of(line.value) != 0
 
 
 def home_module(code: Routine) -> str:
