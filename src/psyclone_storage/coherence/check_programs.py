@@ -146,15 +146,8 @@ class ProgramExecution:
     ) -> None:
         self.steps += 1
         match step:
-            case WorkStep(side, uses):
-                for datum, use in uses.items():
-                    if use.needs or (use.writes and datum in frame.parts):
-                        array = frame.arrays[datum]
-                        self._need(procedure.name, datum, array, side, "it is used")
-                for datum, use in uses.items():
-                    if use.writes:
-                        frame.arrays[datum].newest += 1
-                        frame.arrays[datum].copies[side] = frame.arrays[datum].newest
+            case WorkStep():
+                self._work(procedure.name, step, frame)
             case ProgramCall(names, passed):
                 at = self.rng.randrange(len(names))
                 inner = {one.inner: frame.arrays[one.outer] for one in passed[at]}
