@@ -162,6 +162,15 @@ class ProgramExecution:
             case JumpStep(loop, again):
                 raise _ExecutedJumpError(None if loop is None else id(loop), again=again)
 
+    def _work(self, name: ProcedureName, step: WorkStep, frame: _Frame) -> None:
+        for datum, use in step.uses.items():
+            if use.needs or (use.writes and datum in frame.parts):
+                self._need(name, datum, frame.arrays[datum], step.side, "it is used")
+        for datum, use in step.uses.items():
+            if use.writes:
+                frame.arrays[datum].newest += 1
+                frame.arrays[datum].copies[step.side] = frame.arrays[datum].newest
+
     def _repeat(self, procedure: ProgramProcedure, loop: RepeatStep, frame: _Frame) -> None:
         number = self.rng.randrange(_MOST_ITERATIONS + 1) if self.steps < _MOST_STEPS else 0
         for _ in range(number):
