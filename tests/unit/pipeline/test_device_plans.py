@@ -311,3 +311,17 @@ def test_arrays_of_a_driver_move_outside_its_loop(tmp_path: Path) -> None:
 def test_an_extent_that_may_change_makes_an_argument_a_part(more: str, tmp_path: Path) -> None:
     found = moves(plan_of(tmp_path, DRIVER.format(more=more)))
     assert ("y", "host", "driver_mod.advance") not in found
+
+
+def test_a_call_of_a_procedure_in_included_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "more.inc").write_text(
+        "subroutine more()\n  table = 0.0\nend subroutine\n", "utf-8"
+    )
+    text = KERNEL.replace("kernel_mod", "open_mod").replace(
+        "end module", "include 'more.inc'\nend module"
+    )
+    (tmp_path / "open_mod.f90").write_text(text, "utf-8")
+    main = root(LOOP + "  call more()\n" + LOOP).replace("kernel_mod, only : kernel", "open_mod")
+    done = planned(tmp_path, main, "open_mod.f90")
+    assert done.status == 1
+    assert "it is not known which procedure 'more' is" in done.err
