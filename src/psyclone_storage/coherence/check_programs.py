@@ -144,6 +144,8 @@ class ProgramExecution:
                     if use.writes:
                         frame[datum].newest += 1
                         frame[datum].copies[side] = frame[datum].newest
+                    if use.undefined:
+                        frame[datum].copies[side.other] = frame[datum].newest
             case ProgramCall(names, passed):
                 at = self.rng.randrange(len(names))
                 inner = {one.inner: frame[one.outer] for one in passed[at]}
