@@ -7,7 +7,7 @@ may execute are checked, also those without device regions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.effects import (
     FINAL_PATTERN,
@@ -51,10 +51,15 @@ _WORD = regex(r"\w+")
 
 @dataclass(slots=True)
 class Restrictions:
-    """The restrictions of a call tree; `modules` are the modules in the given files."""
+    """The restrictions of a call tree.
+
+    `modules` are the modules in the given files, and `entries` names of `entry` statements in other
+    files.
+    """
 
     tree: ProgramTree
-    modules: dict[str, Routine]
+    modules: Mapping[str, Routine]
+    entries: frozenset[str] = frozenset()
     _named: frozenset[str] = frozenset()
     _overloads: bool = False
     _final: tuple[ProcedureName, ...] = ()
@@ -62,16 +67,16 @@ class Restrictions:
     def __post_init__(self) -> None:
         """Find the names by which statements may call procedures of the program."""
         codes = self.tree.uses.procedures
-        lines = (line for code in codes.values() for line in code.body)
-        found = (_ENTRY.match(key_of(line.text)) for line in lines if isinstance(line, un.Opaque))
-        entries = {one["name"] for one in found if one is not None}
+        entries = {name for code in codes.values() for name in entries_of(code)}
         pointers = (
             item.names
             for code in (*codes.values(), *self.modules.values())
             for item in code.declarations
             if isinstance(item, un.Opaque) and _POINTER.match(key_of(item.text))
         )
-        self._named = frozenset(entries | {one.name for one in codes}).union(*pointers)
+        self._named = frozenset(self.entries | entries | {one.name for one in codes}).union(
+            *pointers
+        )
         texts = {key: one.module.source.text for key, one in self.modules.items()}
         self._overloads = any(map(OVERLOADS.search, texts.values()))
         final = {
@@ -215,6 +220,14 @@ class Restrictions:
         if item is None and array.module in self.modules:
             item = self.modules[array.module].declared(array.name)
         return item is not None and "allocatable" in item.words
+
+
+def entries_of(code: Routine) -> Iterator[str]:
+    """Yield the names of the `entry` statements of a procedure."""
+    for line in code.body:
+        found = _ENTRY.match(key_of(line.text)) if isinstance(line, un.Opaque) else None
+        if found is not None:
+            yield found["name"]
 
 
 def _hidden_names(declarations: Iterable[object]) -> Iterator[str]:

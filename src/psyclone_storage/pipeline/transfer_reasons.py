@@ -21,7 +21,7 @@ _CALLER = "the caller"
 _BEFORE = " in the iteration before"
 
 
-class _Event(NamedTuple):
+class _StepEvent(NamedTuple):
     """A step, or the end of a block, with the first events of the loops around it."""
 
     step: ProgramStep | None
@@ -59,7 +59,7 @@ def place_and_reasons(
 
 
 def _first(
-    events: list[_Event],
+    events: list[_StepEvent],
     ranges: Iterable[tuple[range, str]],
     transfer: ProgramTransfer,
     *,
@@ -90,7 +90,7 @@ def _use(step: ProgramStep | None, transfer: ProgramTransfer, *, needs: bool) ->
     return what if step.place is None else f"{what} in line {step.place.line}"
 
 
-def _is_at(event: _Event, transfer: ProgramTransfer) -> bool:
+def _is_at(event: _StepEvent, transfer: ProgramTransfer) -> bool:
     """Return whether a transfer directly precedes an event."""
     position = transfer.position
     if position.block < 0:
@@ -100,8 +100,8 @@ def _is_at(event: _Event, transfer: ProgramTransfer) -> bool:
     return block is not None and (id(block.line), block.block) == (position.key, position.block)
 
 
-def _events(body: StepSequence) -> list[_Event]:
-    found: list[_Event] = []
+def _events(body: StepSequence) -> list[_StepEvent]:
+    found: list[_StepEvent] = []
 
     def add(sequence: StepSequence, loops: tuple[int, ...]) -> None:
         steps = list(sequence.steps)
@@ -110,12 +110,12 @@ def _events(body: StepSequence) -> list[_Event]:
         while last and steps[last - 1].line is None:
             last -= 1
         for step in steps[:last]:
-            found.append(_Event(step, None, loops))
+            found.append(_StepEvent(step, None, loops))
             inner = (*loops, len(found)) if isinstance(step, RepeatStep) else loops
             for block in _blocks(step):
                 add(block, inner)
-        found.append(_Event(None, sequence, loops))
-        found.extend(_Event(step, None, loops) for step in steps[last:])
+        found.append(_StepEvent(None, sequence, loops))
+        found.extend(_StepEvent(step, None, loops) for step in steps[last:])
 
     add(body, ())
     return found
