@@ -170,6 +170,8 @@ class ProgramExecution:
             if use.writes:
                 frame.arrays[datum].newest += 1
                 frame.arrays[datum].copies[step.side] = frame.arrays[datum].newest
+            if use.undefined:
+                frame.arrays[datum].copies[step.side.other] = frame.arrays[datum].newest
 
     def _repeat(self, procedure: ProgramProcedure, loop: RepeatStep, frame: _Frame) -> None:
         number = self.rng.randrange(_MOST_ITERATIONS + 1) if self.steps < _MOST_STEPS else 0

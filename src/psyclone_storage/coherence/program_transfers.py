@@ -331,7 +331,8 @@ class _ProgramPlanner:
                     use = CopyUse(needs=True, writes=True)
                 if use.needs and not state.has(side):
                     return {}
-                return {_ONLY[side] if use.writes else state: _Route(0.0)}
+                written = Valid.BOTH if use.undefined else _ONLY[side]
+                return {written if use.writes else state: _Route(0.0)}
             case ProgramCall():
                 return self._called(place, step, state)
             case ChoiceStep(branches, complete):

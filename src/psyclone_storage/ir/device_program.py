@@ -75,11 +75,13 @@ class FixedStates:
 class CopyUse:
     """A use of an array on one side.
 
-    `needs` means that the copy must be valid before: the use reads it, or writes only a part.
+    `needs` means that the copy must be valid before: the use reads it, or writes only a part. After
+    an `undefined` use, no copy has values, so that both count as valid.
     """
 
     needs: bool
     writes: bool
+    undefined: bool = False
 
     def joined(self, other: CopyUse) -> CopyUse:
         """Return one use that requires what both require."""

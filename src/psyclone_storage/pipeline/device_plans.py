@@ -16,7 +16,6 @@ from psyclone_storage.analysis.bodies.effects import ProcedureCall
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.base.source import Span
 from psyclone_storage.coherence.program_transfers import ProgramPlan, plan_program
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.device_program import (
@@ -41,6 +40,7 @@ from psyclone_storage.pipeline.device_restrictions import Restrictions
 from psyclone_storage.pipeline.program_regions import all_groups, host_lines
 from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
 from psyclone_storage.pipeline.program_uses import GivenUses, ProgramUses, home_module
+from psyclone_storage.pipeline.transfer_reasons import place_and_reasons
 from psyclone_storage.transform.file_bench import FileBench
 
 _Lines = tuple[un.Line, ...]
@@ -549,33 +549,7 @@ def _reports(
     known = {one.name: one for one in procedures}
     for one in plan.transfers:
         procedure = known[one.position.procedure]
-        place, reader, writer = _around(procedure, one)
+        place, reader, writer = place_and_reasons(procedure, one)
         line = 0 if place is None else place.line
         name, to = str(one.datum), one.to.value
         yield TransferReport(name, to, str(procedure.name), line, one.weight, reader, writer)
-
-
-def _around(procedure: ProgramProcedure, transfer: ProgramTransfer) -> tuple[Span | None, str, str]:
-    """Return the place of a transfer, the use that needs it, and the one before it."""
-    writer, reader, place = "the caller", "the caller", None
-    passed = False
-    for step in nested_steps(procedure.body):
-        here = id(step.line) == transfer.position.key and step.line is not None
-        if here:
-            passed = passed or transfer.position.block < 0
-            place = place or step.place
-        if transfer.datum not in step.data or not isinstance(step, WorkStep | ProgramCall):
-            continue
-        if isinstance(step, WorkStep):
-            use, what = step.uses[transfer.datum], f"the {step.side.value}"
-            needs = step.side is transfer.to and use.needs
-            writes = step.side is not transfer.to and use.writes
-        else:
-            what, needs, writes = f"'{step.procedures[0]}'", True, True
-        text = what if step.place is None else f"{what} in line {step.place.line}"
-        if writes and not passed:
-            writer = text
-        if needs and passed:
-            reader = text
-            break
-    return place, reader, writer

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from psyclone_storage.analysis.bodies.array_uses import ArrayUse
 from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
@@ -260,6 +260,9 @@ class _ProcedureReader:
     def _statement(self, line: un.Line) -> Iterator[ProgramStep]:
         if not self._matters(line):
             uses = self._uses((line,), frozenset())
+            if isinstance(line, un.Allocate | un.Deallocate):
+                uses |= {one: replace(uses[one], undefined=True) for _, one in self.data_of(line)
+                         if not uses[one].needs}  # fmt: skip
             if uses:
                 yield WorkStep(Side.HOST, uses, line, place_of_line(line))
             return
@@ -462,4 +465,4 @@ def _use(use: ArrayUse, *, unwritten: bool) -> CopyUse:
 
 
 def _place(group: tuple[un.Line, ...]) -> Span | None:
-    return next(filter(None, map(place_of_line, group)), None)
+    return next(filter(None, map(place_of_line, walk_lines(group))), None)
