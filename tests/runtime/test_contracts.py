@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from command import run_command
+from random_files import RandomProgram
 from runtime.test_device_data import LEAST, PROGRAMS, in_openmp
 from runtime.test_device_data_traps import EQUAL, REFUSED
 from two_memories import output_of_files, without_directives
@@ -82,3 +83,17 @@ def test_a_trap_is_refused_where_the_root_is(name: str, tmp_path: Path) -> None:
         assert done.status == (file == "main.f90"), done.err
     assert "error[T098]" in done.err
     assert "out/main.f90" not in done.written
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_compute_the_values_of_the_plain_program(
+    seed: int, tmp_path: Path, memory: Path, request: pytest.FixtureRequest
+) -> None:
+    f90 = request.config.getoption("--f90")
+    files = RandomProgram(seed).files()
+    plain = {name: without_directives(text) for name, text in files.items()}
+    wanted = output_of_files(plain, tmp_path / "plain", memory, f90)
+    assert "moved" in wanted
+    own = planned_alone(files, "main", tmp_path / "plan")
+    found = output_of_files(own, tmp_path / "run", memory, f90)
+    assert found.splitlines()[:-1] == wanted.splitlines()[:-1]

@@ -96,7 +96,10 @@ def read_contracts(folder: Path, file: Path, index: SourceIndex) -> ContractFold
     while waiting:
         name = waiting.pop()
         if name not in units:
-            units[name], digests[name] = read_contract(known[name])
+            found, digest = read_contract(known[name])
+            if Path(found.source).resolve() == file.resolve():
+                continue
+            units[name], digests[name] = found, digest
             waiting += sorted({*_named(units[name])} & known.keys() - own, reverse=True)
     texts = {name: SourceText(str(known[name]), one.interface) for name, one in units.items()}
     return ContractFolder(folder, units, digests, texts)

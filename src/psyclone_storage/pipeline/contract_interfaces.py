@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.routine import DeclarationStatement, Routine, SpecificationItem
+from psyclone_storage.languages.fortran.parse.statements import scan
 
 BODY = "this procedure is in another file"
 _WORD = regex(r"[a-z]\w*")
@@ -29,21 +31,25 @@ def interface_text(unit: Routine) -> str:
     if unit.kind is not ScopeKind.MODULE:
         return "\n".join((*lines, *_procedure(unit))) + "\n"
     lines += _texts(unit.specification)
-    if unit.procedures:
+    if unit.contained:
         lines.append("contains")
-        for one in unit.procedures:
-            lines += (*_opening(one), *_procedure(one))
+    for item in unit.contained:
+        if isinstance(item, Routine):
+            lines += (*_opening(item), *_procedure(item))
+        else:
+            lines += _texts((item,))
     return "\n".join((*lines, "end module")) + "\n"
 
 
 def _opening(unit: Routine) -> list[str]:
-    return [unit.opening if unit.place is None else unit.place.text]
+    return [unit.opening]
 
 
 def _procedure(unit: Routine) -> Iterator[str]:
     """Yield the declarations of the arguments of a procedure, its body, and its end."""
-    needed = {unit.key, key_of(unit.result), *unit.dummy_keys}
     stated = [one for one in unit.specification if isinstance(one, DeclarationStatement)]
+    others = "\n".join(_texts(one for one in unit.specification if one not in stated))
+    needed = {unit.key, key_of(unit.result), *unit.dummy_keys, *_WORD.findall(key_of(others))}
     size = 0
     while size != len(needed):
         size = len(needed)
@@ -58,7 +64,7 @@ def _procedure(unit: Routine) -> Iterator[str]:
     ]
     yield from _texts(kept)
     yield BODY
-    yield "end function" if unit.kind is ScopeKind.FUNCTION else "end subroutine"
+    yield f"end {unit.kind.value}"
 
 
 def _texts(items: Iterable[SpecificationItem]) -> Iterator[str]:
@@ -73,4 +79,15 @@ def _texts(items: Iterable[SpecificationItem]) -> Iterator[str]:
         following_place = None if following is None else following.place
         is_read = following_place and following_place.source is not item.place.source
         if not (isinstance(item, un.Include) and is_read):
-            yield item.place.text
+            yield from _lines(item, item.place)
+
+
+def _lines(item: SpecificationItem, place: Span) -> Iterator[str]:
+    """Yield the statements of an item, each in one line of free form."""
+    if isinstance(item, un.DirectiveLine | un.Include) or "#" in place.text:
+        yield place.text
+        return
+    fixed = place.source.written is not None
+    text = f"      {place.text}" if fixed else place.text
+    source = SourceText(place.source.name, text, written=text if fixed else None)
+    yield from (one.text for one in scan(source))

@@ -63,6 +63,7 @@ class Restrictions:
     _named: frozenset[str] = frozenset()
     _overloads: bool = False
     _final: tuple[ProcedureName, ...] = ()
+    _open: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """Find the names by which statements may call procedures of the program."""
@@ -86,6 +87,11 @@ class Restrictions:
             for word in _WORD.findall(key_of(found[0]))
         }
         self._final = tuple(sorted(final & codes.keys()))
+        self._open = frozenset(
+            key
+            for key, module in self.modules.items()
+            if any(isinstance(item, un.Include) for item in module.contained)
+        )
 
     def problems(self, names: Iterable[ProcedureName]) -> Iterator[TreeProblem]:
         """Yield the reasons against a plan for each of some procedures."""
@@ -143,10 +149,22 @@ class Restrictions:
             return not isinstance(kind, DerivedType) or module_of(kind, code) in own
         if not isinstance(procedure, ex.Name):
             return True
+        if self._may_be_included(procedure.key, code):
+            return True
         item = code.declared(procedure.key)
         if procedure.key in code.dummy_keys or (item is not None and "pointer" in item.words):
             return True
         return self._overloads if is_overload(procedure.key) else procedure.key in self._named
+
+    def _may_be_included(self, key: str, code: Routine) -> bool:
+        """Return whether a name may be that of a procedure in text that a module includes."""
+        symbol = code.symbol(key)
+        if symbol.origin is ex.Origin.UNRESOLVED:
+            uses = (*code.uses, *code.module.uses)
+            seen = {code.module.key, *(use.module_key for use in uses)}
+            return symbol.module_key in self.modules or not seen.isdisjoint(self._open)
+        home = code.module.key if symbol.origin is ex.Origin.HOST else symbol.module_key
+        return home in self._open and symbol.is_called
 
     # ------------------------------------------------------------------------ arrays
 

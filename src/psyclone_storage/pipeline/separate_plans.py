@@ -55,18 +55,6 @@ class FilePlan:
     procedures: tuple[RecordedProcedure, ...]
 
 
-def _external_calls(code: Routine) -> Iterator[tuple[str, Span | None]]:
-    """Yield the names of called procedures that are in no known module, with places."""
-    for call in call_sites(walk_lines(code.body), code):
-        if not isinstance(call.procedure, ex.Name):
-            continue
-        key = call.procedure.key
-        symbol = code.symbol(key)
-        outside = symbol.origin not in (ex.Origin.IMPORTED, ex.Origin.HOST, ex.Origin.INTRINSIC)
-        if outside and key not in HARMLESS and key not in code.dummy_keys and not is_overload(key):
-            yield key, call.place
-
-
 class SeparatePlanner(DataPlanner):
     """Plans the procedures of one file."""
 
@@ -286,10 +274,18 @@ class SeparatePlanner(DataPlanner):
         yield from found.items()
 
     def _externals(self) -> Iterator[tuple[str, int]]:
+        """Yield the called procedures that are not known, with lines."""
         found: dict[str, int] = {}
         for name in self.places:
-            for key, place in _external_calls(self.uses.code(name)):
-                found.setdefault(key, _line(place))
+            code = self.uses.code(name)
+            for call in call_sites(walk_lines(code.body), code):
+                if not isinstance(call.procedure, ex.Name) or self.uses.called(call, code):
+                    continue
+                symbol = code.symbol(call.procedure.key)
+                key = key_of(symbol.name)
+                known = symbol.origin is ex.Origin.INTRINSIC or key in HARMLESS or is_overload(key)
+                if not known and key not in code.dummy_keys:
+                    found.setdefault(key, _line(call.place))
         yield from found.items()
 
     def _procedures(self) -> Iterator[RecordedProcedure]:

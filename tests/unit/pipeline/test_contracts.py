@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -253,6 +255,48 @@ def test_a_file_without_a_record_is_reported(tmp_path: Path) -> None:
     assert "Transform the source of 'other.f90' with '--device-data' and '--contracts'" in said
 
 
+KILLED = """\
+import os, pathlib, sys
+left = int(sys.argv.pop(1))
+def replace(self, target, replaced=pathlib.Path.replace):
+    global left
+    if left == 0:
+        os.kill(os.getpid(), 9)
+    left -= 1
+    return replaced(self, target)
+pathlib.Path.replace = replace
+from psyclone_storage.cli.main import main
+sys.exit(main())
+"""
+
+
+def test_a_command_that_is_killed_while_it_writes_leaves_a_conflict(tmp_path: Path) -> None:
+    """It is killed before each of its files is replaced; a second command completes them."""
+    written = set[str]()
+    for number in range(5):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        built(folder)
+        names = {str(path.relative_to(folder)) for path in folder.rglob("*")}
+        text = STEP.replace("print *, y", "print *, y, h")
+        (folder / "step_mod.f90").write_text(text, "utf-8")
+        words = ["--device-data", "main", "--contracts", "con", "step_mod.f90", "-o"]
+        command = [sys.executable, "-c", KILLED, str(number), *words, "out/step_mod.f90"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            break
+        assert done.returncode == -9, done.stderr
+        assert "error[T099]" in linked(folder).err
+        written |= transformed("step_mod.f90", folder).written.keys()
+        assert transformed("main.f90", folder).status == 0
+        assert linked(folder).status == 0
+        assert {str(path.relative_to(folder)) for path in folder.rglob("*")} == names
+    assert number == 3
+    assert written == {
+        "con/step_mod.contract.json", "out/step_mod.f90", "out/step_mod.f90.link.json",
+    }  # fmt: skip
+
+
 # ---------------------------------------------------------------------------- conflicts
 
 
@@ -362,6 +406,92 @@ def test_an_entry_of_another_file_is_no_library_procedure(tmp_path: Path) -> Non
     assert transformed("two.f90", tmp_path, text=text, root="one").status == 0
     said = conflict(tmp_path, ["out/one.f90", "out/two.f90"])
     assert "assumes that 'second' is not in the program, but 'two.f90' defines it" in said
+
+
+def test_a_library_procedure_with_an_interface_is_an_assumption(tmp_path: Path) -> None:
+    step = STEP.replace(
+        "contains\n", "  interface\n    subroutine lib(x)\n      real :: x(10)\n"
+        "    end subroutine\n  end interface\ncontains\n", 1,
+    )  # fmt: skip
+    main = MAIN.replace("advance, show", "advance, show, lib").replace("call show", "call lib")
+    texts = {"grid_mod.f90": GRID, "step_mod.f90": step, "main.f90": main}
+    for name, text in texts.items():
+        assert transformed(name, tmp_path, text=text).status == 0
+    assert linked(tmp_path).status == 0
+    lib = "subroutine lib(x)\n  use grid_mod\n  real :: x(10)\n  h = x\nend subroutine lib\n"
+    assert transformed("lib.f90", tmp_path, text=lib).status == 0
+    said = conflict(tmp_path, [*(f"out/{name}" for name in texts), "out/lib.f90"])
+    assert "'main.f90' assumes that 'lib' is not in the program, but 'lib.f90' defines it" in said
+
+
+def test_a_procedure_in_text_that_a_module_includes_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "more.inc").write_text(
+        "  subroutine more()\n    h(3) = 7.0\n  end subroutine more\n", "utf-8"
+    )
+    text = STEP.replace("end module", "  include 'more.inc'\nend module")
+    assert transformed("grid_mod.f90", tmp_path).status == 0
+    assert transformed("step_mod.f90", tmp_path, text=text).status == 0
+    main = MAIN.replace("advance, show", "advance, show, more").replace(
+        "call show(u)", "call more()"
+    )
+    done = transformed("main.f90", tmp_path, text=main)
+    assert done.status == 1
+    assert "it is not known which procedure 'more' is" in done.err
+
+
+def test_declarations_in_included_files_are_part_of_a_contract(tmp_path: Path) -> None:
+    (tmp_path / "arrays.inc").write_text("  real :: h(10), u(10)\n", "utf-8")
+    grid = "module grid_mod\n  implicit none\n  include 'arrays.inc'\nend module grid_mod\n"
+    assert transformed("grid_mod.f90", tmp_path, text=grid).status == 0
+    (tmp_path / "arrays.inc").unlink()
+    for name in ("step_mod.f90", "main.f90"):
+        assert transformed(name, tmp_path).status == 0
+    text = (tmp_path / "out" / "main.f90").read_text("utf-8")
+    assert "!$acc enter data create(h, u)" in text
+
+
+def test_a_file_in_fixed_form_has_a_contract(tmp_path: Path) -> None:
+    text = (
+        "      SUBROUTINE ADD(X,\n     1   N)\nC     A COMMENT\n      INTEGER N\n      REAL X(N)\n"
+        "!$ACC KERNELS\n      X(:) = X + 1.0\n!$ACC END KERNELS\n      END\n"
+    )
+    assert transformed("add.f", tmp_path, text=text).status == 0
+    main = (
+        "program main\n  real :: u(10)\n  u = 1.0\n  call add(u, 10)\n  print *, u\nend program\n"
+    )
+    assert transformed("main.f90", tmp_path, text=main).status == 0
+    assert "!$acc update device(u)" in (tmp_path / "out" / "main.f90").read_text("utf-8")
+    assert linked(tmp_path, ["out/add.f", "out/main.f90"]).status == 0
+
+
+def test_a_contract_of_a_file_is_no_input_of_the_file(tmp_path: Path) -> None:
+    """Make would find a circular dependency."""
+    for _ in range(2):
+        words = ("--depfile", "one.d")
+        assert transformed("one.f90", tmp_path, *words, text=external("one", "two")).status == 0
+    assert "contract" not in (tmp_path / "one.d").read_text("utf-8")
+
+
+INLINE = """\
+from psyclone.psyir.nodes import Call
+from psyclone.psyir.transformations import InlineTrans
+from psyclone.transformations import TransformationError
+
+
+def trans(psyir):
+    for call in psyir.walk(Call):
+        InlineTrans().apply(call)
+"""
+
+
+def test_a_recipe_cannot_use_the_body_of_a_contract(tmp_path: Path) -> None:
+    assert transformed("grid_mod.f90", tmp_path).status == 0
+    assert transformed("step_mod.f90", tmp_path).status == 0
+    (tmp_path / "inline.py").write_text(INLINE, "utf-8")
+    done = transformed("main.f90", tmp_path, "-s", "inline.py")
+    assert done.status == 1
+    assert "'advance' has statements that are not understood" in done.err
+    assert done.written == {}
 
 
 def test_the_root_uses_the_directives_of_the_regions(tmp_path: Path) -> None:

@@ -313,6 +313,20 @@ def test_an_extent_that_may_change_makes_an_argument_a_part(more: str, tmp_path:
     assert ("y", "host", "driver_mod.advance") not in found
 
 
+def test_a_call_of_a_procedure_in_included_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "more.inc").write_text(
+        "subroutine more()\n  table = 0.0\nend subroutine\n", "utf-8"
+    )
+    text = KERNEL.replace("kernel_mod", "open_mod").replace(
+        "end module", "include 'more.inc'\nend module"
+    )
+    (tmp_path / "open_mod.f90").write_text(text, "utf-8")
+    main = root(LOOP + "  call more()\n" + LOOP).replace("kernel_mod, only : kernel", "open_mod")
+    done = planned(tmp_path, main, "open_mod.f90")
+    assert done.status == 1
+    assert "it is not known which procedure 'more' is" in done.err
+
+
 def reasons(plan: dict[str, object], name: str) -> list[tuple[str, str, str]]:
     transfers = plan["transfers"]
     assert isinstance(transfers, list)
