@@ -281,14 +281,19 @@ class DataPlanner:
             if procedure.name == root:
                 own |= {one for one in shared if not one.procedure} | procedure.data
             here = [one for one in plan.transfers if one.position.procedure == procedure.name]
-            updates = _updates(
-                here, openmp=self._is_openmp(procedure.name), if_present=procedure.name != root
-            )
             moved = {one.datum for one in here}
+            absent = {one for one in moved if procedure.name != root or self._is_allocatable(one)}
+            updates = _updates(here, absent, openmp=self._is_openmp(procedure.name))
             self._edit_procedure(procedure.name, updates, own & used, moved, shared & used)
         if root is not None:
             for name in tuple(self.tree.allocated):
                 self._edit_allocations(name, shared & used, openmp=self._is_openmp(root))
+
+    def _is_allocatable(self, one: ProgramArray) -> bool:
+        name = ProcedureName(one.module, one.procedure)
+        code = self.uses.code(name) if one.procedure else self.modules[one.module]
+        item = code.declared(one.name)
+        return item is not None and "allocatable" in item.words
 
     def _edit_procedure(
         self,
@@ -433,19 +438,24 @@ def _same(old: tuple[un.Line, ...], new: list[un.Line]) -> tuple[un.Line, ...]:
 
 
 def _updates(
-    transfers: Iterable[ProgramTransfer], *, openmp: bool, if_present: bool
+    transfers: Iterable[ProgramTransfer], absent: set[ProgramArray], *, openmp: bool
 ) -> Mapping[tuple[int, int], list[un.Line]]:
     """Return the updates at each position of a procedure.
 
-    Outside the root, data may be absent: others than the procedures of the tree may call it. Then
-    regions copy what they need.
+    Data in `absent` may have no copies: allocatable arrays, and data outside the root, because
+    others than the procedures of the tree may call it. Then regions copy what they need.
     """
-    moved: dict[tuple[int, int], dict[Side, list[Name]]] = defaultdict(lambda: defaultdict(list))
+    moved: dict[tuple[int, int], dict[tuple[Side, bool], list[Name]]]
+    moved = defaultdict(lambda: defaultdict(list))
     for one in transfers:
-        moved[one.position.key, one.position.block][one.to].append(Name(one.datum.name))
+        key = one.to, one.datum in absent
+        moved[one.position.key, one.position.block][key].append(Name(one.datum.name))
     return {
-        where: [un.UpdateLine(to, tuple(names), if_present, openmp) for to, names in sides.items()]
-        for where, sides in moved.items()
+        where: [
+            un.UpdateLine(to, tuple(names), if_present, openmp)
+            for (to, if_present), names in lines.items()
+        ]
+        for where, lines in moved.items()
     }
 
 
