@@ -480,6 +480,40 @@ def test_a_comment_is_no_use_of_a_contract(tmp_path: Path) -> None:
     assert "step_mod" not in (tmp_path / "grid.d").read_text("utf-8")
 
 
+BOTH = """\
+module both_mod
+  implicit none
+contains
+  subroutine both(x)
+    real, intent(inout) :: x(:)
+    !$acc kernels
+    x(:) = x + 1.0
+    !$acc end kernels
+    print *, x
+  end subroutine both
+end module both_mod
+"""
+
+
+@pytest.mark.parametrize(("passed", "is_planned"), [("u", True), ("u(1:5)", False)])
+def test_a_procedure_with_transfers_takes_no_part_of_an_array(
+    passed: str, is_planned: bool, tmp_path: Path
+) -> None:
+    """Its transfers would move the part alone, so the array is left out where it is created."""
+    main = (
+        f"program main\n  use both_mod, only : both\n  real :: u(10)\n  u = 1.0\n"
+        f"  call both({passed})\n  !$acc kernels\n  u(:) = 2.0 * u\n  !$acc end kernels\n"
+        "  print *, u\nend program main\n"
+    )
+    assert transformed("both_mod.f90", tmp_path, text=BOTH).status == 0
+    assert "update host(x)" in (tmp_path / "out" / "both_mod.f90").read_text("utf-8")
+    done = transformed("main.f90", tmp_path, "--explain", text=main)
+    assert done.status == 0
+    assert ("enter data create(u)" in done.written["out/main.f90"]) == is_planned
+    why = "main.u: regions copy it, because parts of it are used on both sides"
+    assert (why in done.out) != is_planned
+
+
 BASE = """\
 module base_mod
   implicit none
