@@ -480,6 +480,65 @@ def test_a_comment_is_no_use_of_a_contract(tmp_path: Path) -> None:
     assert "step_mod" not in (tmp_path / "grid.d").read_text("utf-8")
 
 
+def effects_of(folder: Path, unit: str) -> dict[str, object]:
+    """Return the contract of the first procedure of a unit."""
+    table = json.loads((folder / "con" / f"{unit}.contract.json").read_text("utf-8"))
+    found: dict[str, object] = table["procedures"][0]
+    return found
+
+
+@pytest.mark.parametrize(("pending", "left"), [("x", "grid_mod.u"), ("h", "grid_mod.h")])
+def test_an_array_that_a_called_procedure_cannot_plan_has_no_copy(
+    pending: str, left: str, tmp_path: Path
+) -> None:
+    """The reason is in the body of a procedure of another file."""
+    step = STEP.replace("    !$acc", f"    call mpi_isend({pending}, 10)\n    !$acc", 1)
+    for name, text in (("grid_mod.f90", None), ("step_mod.f90", step)):
+        assert transformed(name, tmp_path, text=text).status == 0
+    done = transformed("main.f90", tmp_path, "--explain")
+    assert done.status == 0
+    assert f"{left}: regions copy it, because 'mpi_isend' does not wait" in done.out
+    other = {"x": "create(h)", "h": "create(u)"}[pending]
+    assert f"enter data {other}" in done.written["out/main.f90"]
+
+
+def test_a_variable_that_another_file_allocates_has_no_copy(tmp_path: Path) -> None:
+    """Only the root knows whether all files can plan it."""
+    grid = GRID.replace("real :: h(10)", "real, allocatable :: h(:)\n  real :: h2(10)")
+    step = STEP.replace("    !$acc", "    if (.not. allocated(h)) allocate(h(10))\n    !$acc", 1)
+    assert transformed("grid_mod.f90", tmp_path, text=grid).status == 0
+    done = transformed("step_mod.f90", tmp_path, "--explain", text=step)
+    assert done.status == 0, done.err
+    assert "grid_mod.h: regions copy it, because 'step_mod.advance' may allocate it" in done.out
+    assert "enter data" not in done.written["out/step_mod.f90"]
+    done = transformed("main.f90", tmp_path)
+    assert "enter data create(u)" in done.written["out/main.f90"]
+
+
+def test_a_contract_names_variables_that_change_also_through_other_files(tmp_path: Path) -> None:
+    """A bound of an array may be such a variable."""
+    texts = {
+        "size_mod": "module size_mod\n  integer :: n = 1\nend module size_mod\n",
+        "grow": "subroutine grow()\n  use size_mod\n  n = n + 1\nend subroutine grow\n",
+        "outer": "subroutine outer()\n  call grow()\nend subroutine outer\n",
+    }
+    for name, text in texts.items():
+        assert transformed(f"{name}.f90", tmp_path, text=text).status == 0
+    assert effects_of(tmp_path, "grow")["changed"] == ["size_mod.n"]
+    assert effects_of(tmp_path, "outer")["changed"] == ["size_mod.n"]
+
+
+def test_a_contract_names_arguments_that_are_allocated_also_by_other_files(tmp_path: Path) -> None:
+    head = "module {0}_mod\n{1}contains\n  subroutine {0}(a)\n    real, allocatable :: a(:)\n"
+    end = "  end subroutine {0}\nend module {0}_mod\n"
+    make = head.format("make", "") + "    allocate(a(10))\n" + end.format("make")
+    outer = head.format("outer", "  use make_mod\n") + "    call make(a)\n" + end.format("outer")
+    assert transformed("make.f90", tmp_path, text=make).status == 0
+    assert transformed("outer.f90", tmp_path, text=outer).status == 0
+    assert effects_of(tmp_path, "make_mod")["allocates"] == ["a"]
+    assert effects_of(tmp_path, "outer_mod")["allocates"] == ["a"]
+
+
 BOTH = """\
 module both_mod
   implicit none
