@@ -35,8 +35,8 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.page.loops_page_text",
         "psyclone_storage.cli.workers.Workers",
         "psyclone_storage.pipeline.contract_folder.read_contracts",
-        "psyclone_storage.pipeline.device_plans.plan_json",
-        "psyclone_storage.pipeline.device_plans.plan_text",
+        "psyclone_storage.pipeline.device_reports.plan_json",
+        "psyclone_storage.pipeline.device_reports.plan_text",
         "psyclone_storage.pipeline.files.FileRequest",
         "psyclone_storage.pipeline.files.FileTransformer",
         "psyclone_storage.pipeline.files.loop_object",
@@ -81,7 +81,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.targets.lfric.TARGETS",
     },
     "pipeline/files.py": {
-        "psyclone_storage.pipeline.device_plans.plan_device_data",
+        "psyclone_storage.pipeline.device_reports.plan_device_data",
         "psyclone_storage.pipeline.separate_plans.SeparatePlanner",
     },
     "pipeline/compile.py": {
