@@ -264,6 +264,20 @@ EQUAL = {
         + procedure("use_it", REGION.format("    w(:) = w + u(1)\n    u(:) = w(1:n)\n")),
         declared="  integer :: i\n",
     ),
+    "an array that some iterations allocate": trap(
+        "  do i = 1, 4\n    if (i == 1) then\n      allocate(w(n))\n      w = 2.0\n"
+        "    else if (i == 3) then\n      deallocate(w)\n      allocate(w(n + 2))\n      w = 5.0\n"
+        "    end if\n    call use_it()\n    if (i == 2) print *, w\n  end do\n  print *, w\n",
+        procedure("use_it", REGION.format("    w(:) = w + u(1)\n    u(:) = w(1:n)\n")),
+        declared="  integer :: i\n",
+    ),
+    "a new array that both sides write in part": trap(
+        "  allocate(w(n))\n  call inner()\n  w(1) = 4.0\n  w(n) = 5.0\n  call use_it()\n"
+        "  print *, w\n  allocate(w(n), stat=i)\n  print *, w\n",
+        procedure("inner", REGION.format("    w(2:n - 1) = 3.0\n"))
+        + procedure("use_it", REGION.format("    w(:) = w + u(1)\n    u(:) = w(1:n)\n")),
+        declared="  integer :: i\n",
+    ),
     "allocatable arguments": trap(
         "  allocate(w(n))\n  w = 1.0\n  call middle(w, n)\n  w(3) = 7.0\n  call middle(w, n)\n",
         procedure(

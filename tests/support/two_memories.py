@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from command import run_command
@@ -187,14 +187,28 @@ def _calls(words: str) -> Iterator[str]:
 
 def output_of(text: str, folder: Path, memory: Path, f90: str) -> str:
     """Compile and run a program, whose directives move data between two memories."""
+    return output_of_files({"main.f90": text}, folder, memory, f90)
+
+
+def output_of_files(files: Mapping[str, str], folder: Path, memory: Path, f90: str) -> str:
+    """Compile and run a program of several files, in the order of compilation."""
     folder.mkdir()
-    own = with_two_memories(text).replace("\nend program", "\ncall device_report()\nend program")
-    (folder / "main.f90").write_text(own, "utf-8")
+    paths = []
+    for name, text in files.items():
+        own = with_two_memories(text).replace(
+            "\nend program", "\ncall device_report()\nend program"
+        )
+        (folder / name).write_text(own, "utf-8")
+        paths.append(str(folder / name))
     command = [f90, "-O1", "-fcheck=bounds", "-ffree-line-length-none", "-I", str(memory)]
-    run([*command, "-J", str(folder), "-o", str(folder / "main"), str(folder / "main.f90"),
-         str(memory / "memory.o")])  # fmt: skip
+    run([*command, "-J", str(folder), "-o", str(folder / "main"), *paths, str(memory / "memory.o")])
     done = subprocess.run([str(folder / "main")], capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else done.stderr
+
+
+def without_directives(text: str) -> str:
+    """Return a program that computes on the host."""
+    return re.sub(r"^ *!\$(acc|omp).*$", "", text, flags=re.MULTILINE)
 
 
 def planned(text: str, root: str, folder: Path, *words: str) -> str:

@@ -7,7 +7,7 @@ may execute are checked, also those without device regions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.effects import (
     FINAL_PATTERN,
@@ -43,6 +43,7 @@ _HIDES = regex(r"\bcall\b|!\$|\bentry\b")
 _HARMLESS = regex(r"(?:implicit|private|public|protected|intrinsic|external|import|interface)\b")
 _NONBLOCKING = regex(r"mpi_(?:i(?!nit|nfo)\w+|\w+_init)$")
 _ENTRY = regex(r"\s*entry\s+(?P<name>\w+)")
+_EXTENDS = regex(r"\bextends\s*\(", re.IGNORECASE)
 _SAVE_ALL = regex(r"\s*save\s*$")
 _POINTER = regex(r"\s*procedure\b")
 _FINAL = regex(rf"{FINAL_PATTERN.pattern}[\w, \t]*", re.IGNORECASE | re.MULTILINE)
@@ -51,27 +52,34 @@ _WORD = regex(r"\w+")
 
 @dataclass(slots=True)
 class Restrictions:
-    """The restrictions of a call tree; `modules` are the modules in the given files."""
+    """The restrictions of a call tree.
+
+    `modules` are the modules in the given files, and `entries` names of `entry` statements in other
+    files. If not `complete`, the program has modules that are not known.
+    """
 
     tree: ProgramTree
-    modules: dict[str, Routine]
+    modules: Mapping[str, Routine]
+    entries: frozenset[str] = frozenset()
+    complete: bool = True
     _named: frozenset[str] = frozenset()
     _overloads: bool = False
     _final: tuple[ProcedureName, ...] = ()
+    _open: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """Find the names by which statements may call procedures of the program."""
         codes = self.tree.uses.procedures
-        lines = (line for code in codes.values() for line in code.body)
-        found = (_ENTRY.match(key_of(line.text)) for line in lines if isinstance(line, un.Opaque))
-        entries = {one["name"] for one in found if one is not None}
+        entries = {name for code in codes.values() for name in entries_of(code)}
         pointers = (
             item.names
             for code in (*codes.values(), *self.modules.values())
             for item in code.declarations
             if isinstance(item, un.Opaque) and _POINTER.match(key_of(item.text))
         )
-        self._named = frozenset(entries | {one.name for one in codes}).union(*pointers)
+        self._named = frozenset(self.entries | entries | {one.name for one in codes}).union(
+            *pointers
+        )
         texts = {key: one.module.source.text for key, one in self.modules.items()}
         self._overloads = any(map(OVERLOADS.search, texts.values()))
         final = {
@@ -81,6 +89,11 @@ class Restrictions:
             for word in _WORD.findall(key_of(found[0]))
         }
         self._final = tuple(sorted(final & codes.keys()))
+        self._open = frozenset(
+            key
+            for key, module in self.modules.items()
+            if any(isinstance(item, un.Include) for item in module.contained)
+        )
 
     def problems(self, names: Iterable[ProcedureName]) -> Iterator[TreeProblem]:
         """Yield the reasons against a plan for each of some procedures."""
@@ -126,7 +139,11 @@ class Restrictions:
             by_name = isinstance(line, un.Call) and call.procedure is line.procedure
             if regions and not (by_name and isinstance(call.procedure, ex.Name)):
                 yield f"'{what}' has device regions, but no plain call", place
-            elif (regions and len(names) > 1) or (not names and self._may_be_known(call, code)):
+            elif (
+                (regions and len(names) > 1)
+                or (not names and self._may_be_known(call, code))
+                or self._may_be_overridden(call, code)
+            ):
                 yield f"it is not known which procedure '{what}' is", place
 
     def _may_be_known(self, call: ProcedureCall, code: Routine) -> bool:
@@ -138,10 +155,31 @@ class Restrictions:
             return not isinstance(kind, DerivedType) or module_of(kind, code) in own
         if not isinstance(procedure, ex.Name):
             return True
+        if self._may_be_included(procedure.key, code):
+            return True
         item = code.declared(procedure.key)
         if procedure.key in code.dummy_keys or (item is not None and "pointer" in item.words):
             return True
         return self._overloads if is_overload(procedure.key) else procedure.key in self._named
+
+    def _may_be_overridden(self, call: ProcedureCall, code: Routine) -> bool:
+        """Return whether a type in another module may override a type-bound procedure."""
+        if not isinstance(call.procedure, ex.Member) or not self.tree.uses.is_open(call, code):
+            return False
+        kind = Typing(code.symbol, code.structure).type_of(call.procedure.base)
+        home = module_of(kind, code) if isinstance(kind, DerivedType) else ""
+        sources = (one.module.source for key, one in self.modules.items() if key != home)
+        return not self.complete or any(_EXTENDS.search(source.text) for source in sources)
+
+    def _may_be_included(self, key: str, code: Routine) -> bool:
+        """Return whether a name may be that of a procedure in text that a module includes."""
+        symbol = code.symbol(key)
+        if symbol.origin is ex.Origin.UNRESOLVED:
+            uses = (*code.uses, *code.module.uses)
+            seen = {code.module.key, *(use.module_key for use in uses)}
+            return symbol.module_key in self.modules or not seen.isdisjoint(self._open)
+        home = code.module.key if symbol.origin is ex.Origin.HOST else symbol.module_key
+        return home in self._open and symbol.is_called
 
     # ------------------------------------------------------------------------ arrays
 
@@ -215,6 +253,14 @@ class Restrictions:
         if item is None and array.module in self.modules:
             item = self.modules[array.module].declared(array.name)
         return item is not None and "allocatable" in item.words
+
+
+def entries_of(code: Routine) -> Iterator[str]:
+    """Yield the names of the `entry` statements of a procedure."""
+    for line in code.body:
+        found = _ENTRY.match(key_of(line.text)) if isinstance(line, un.Opaque) else None
+        if found is not None:
+            yield found["name"]
 
 
 def _hidden_names(declarations: Iterable[object]) -> Iterator[str]:

@@ -7,12 +7,12 @@ data, and for arrays in `left_out`, regions copy what they need, as without a pl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.array_uses import ArrayUse
 from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
@@ -95,9 +95,13 @@ class _UnplannedError(Exception):
 
 @dataclass(slots=True)
 class ProgramTree:
-    """The procedures of a call tree, callers first, with reasons for what is not planned."""
+    """The procedures of a call tree, callers first, with reasons for what is not planned.
+
+    Those in `finished` are in other files; only their contracts are known.
+    """
 
     uses: ProgramUses
+    finished: Mapping[ProcedureName, ProgramProcedure] = field(default_factory=dict)
     procedures: dict[ProcedureName, ProgramProcedure] = field(default_factory=dict)
     left_out: dict[ProgramArray, str] = field(default_factory=dict)
     problems: list[TreeProblem] = field(default_factory=list)
@@ -105,16 +109,26 @@ class ProgramTree:
     allocated: dict[ProcedureName, list[_Allocation]] = field(default_factory=dict)
     _relevant: dict[ProcedureName, bool] = field(default_factory=dict)
 
-    def read(self, root: ProcedureName) -> None:
-        """Read a procedure, and those that it calls and that have device regions."""
+    def read(self, *roots: ProcedureName) -> None:
+        """Read procedures, and those that they call and that have device regions."""
         order: list[ProcedureName] = []
-        self._visit(root, order, set())
+        for root in roots:
+            self._visit(root, order, set())
+        known, self.procedures = self.procedures, dict(self.procedures)
+        new: dict[ProcedureName, ProgramProcedure] = {}
         for name in order:
             try:
-                self.procedures[name] = _ProcedureReader(self, name).procedure()
+                new[name] = self.procedures[name] = _ProcedureReader(self, name).procedure()
             except _UnplannedError as error:
                 self.problems.append(TreeProblem(name, error.reason, error.place))
-        self.procedures = dict(reversed(self.procedures.items()))
+        self.procedures = {**dict(reversed(new.items())), **known}
+
+    def close(self, name: ProcedureName) -> None:
+        """Treat a procedure as host code for its callers.
+
+        Its data are valid on the host at its entry and at its exit, and it deletes its copies.
+        """
+        self._relevant[name] = False
 
     def note_allocations(self, names: Iterable[ProcedureName]) -> None:
         """Note the statements of procedures that allocate or deallocate planned arrays."""
@@ -128,6 +142,8 @@ class ProgramTree:
         self, name: ProcedureName, order: list[ProcedureName], active: set[ProcedureName]
     ) -> None:
         """Add a procedure after those that it calls."""
+        if name in self.finished or name in self.procedures:
+            return
         if name in active:
             place = self.uses.procedures[name].place
             self.problems.append(TreeProblem(name, "it is recursive", place))
@@ -151,6 +167,8 @@ class ProgramTree:
 
     def is_relevant(self, name: ProcedureName) -> bool:
         """Return whether a procedure has device regions, also in procedures that it calls."""
+        if name in self.finished:
+            return True
         if name not in self._relevant:
             self._relevant[name] = False
             code = self.uses.code(name)
@@ -242,6 +260,9 @@ class _ProcedureReader:
     def _statement(self, line: un.Line) -> Iterator[ProgramStep]:
         if not self._matters(line):
             uses = self._uses((line,), frozenset())
+            if isinstance(line, un.Allocate | un.Deallocate):
+                uses |= {one: replace(uses[one], undefined=True) for _, one in self.data_of(line)
+                         if not uses[one].needs}  # fmt: skip
             if uses:
                 yield WorkStep(Side.HOST, uses, line, place_of_line(line))
             return
@@ -382,7 +403,7 @@ class _ProcedureReader:
     def _call(self, line: un.Call) -> Iterator[ProgramStep]:
         place = place_of_line(line)
         names = self._tree.uses.called(ProcedureCall(line.procedure, line.args), self._code)
-        passed = tuple(tuple(self._passed(line, name)) for name in names)
+        passed = tuple((*self._passed(line, name), *self._shared(name)) for name in names)
         read: list[ex.Expr] = []
         for value in map(value_of_argument, line.args):
             path = path_of(value)
@@ -403,7 +424,7 @@ class _ProcedureReader:
             value, path = value_of_argument(arg), path_of(value_of_argument(arg))
             is_array = path is not None and len(path.variable) == 1 and self.is_planned(path.root)
             if not is_array or path is None:
-                if reader.is_planned(key):
+                if name not in self._tree.finished and reader.is_planned(key):
                     self._tree.left_out.setdefault(inner, f"'{ex.spell(value)}' is passed as it")
                 continue
             outer = self._tree.uses.datum(path.root, self._code)
@@ -417,10 +438,13 @@ class _ProcedureReader:
             whole = isinstance(value, ex.Name) or path.is_whole
             whole = whole and self._shapes.are_equal(line, own, key, path.root)
             yield Passed(inner, outer, whole)
-        if name in self._tree.procedures:
-            for datum in sorted(self._tree.procedures[name].body.data):
-                if not datum.procedure:
-                    yield Passed(datum, datum)
+
+    def _shared(self, name: ProcedureName) -> Iterator[Passed]:
+        """Yield the variables of modules that a called procedure uses."""
+        known = self._tree.finished.get(name) or self._tree.procedures.get(name)
+        for datum in () if known is None else sorted(known.data):
+            if not datum.procedure:
+                yield Passed(datum, datum)
 
 
 def _why_not(line: un.Line) -> str:
@@ -441,4 +465,4 @@ def _use(use: ArrayUse, *, unwritten: bool) -> CopyUse:
 
 
 def _place(group: tuple[un.Line, ...]) -> Span | None:
-    return next(filter(None, map(place_of_line, group)), None)
+    return next(filter(None, map(place_of_line, walk_lines(group))), None)

@@ -49,18 +49,32 @@ class ProcedureUses:
     unknown: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class GivenUses:
+    """Effects of a procedure of which the statements are not known.
+
+    `changed` are the variables of other scopes that it may write, and `allocates` the arguments
+    that it may allocate or deallocate.
+    """
+
+    uses: ProcedureUses
+    changed: frozenset[ProgramArray] = frozenset()
+    allocates: frozenset[str] = frozenset()
+
+
 @dataclass(slots=True)
 class ProgramUses:
     """The procedures of a program, by name, with their effects.
 
     Procedures that are not in `procedures` change only their arguments, and those with the names
-    `readers` not even these.
+    `readers` not even these. The effects of those in `given` are known.
     """
 
     procedures: Mapping[ProcedureName, Routine]
     finder: ModuleFinder
     assumed: frozenset[FactKind] = frozenset()
     readers: frozenset[str] = frozenset()
+    given: Mapping[ProcedureName, GivenUses] = field(default_factory=dict)
     _found: dict[ProcedureName, ProcedureUses | None] = field(default_factory=dict)
     _codes: dict[ProcedureName, Routine] = field(default_factory=dict)
     _written: dict[int, tuple[Routine, frozenset[str]]] = field(default_factory=dict)
@@ -89,6 +103,10 @@ class ProgramUses:
         if symbol is not None and not is_overload(symbol.key):
             return self._of_symbol(symbol, home_module(code))
         return self._in_program(self._calls.called(call, symbol, code))
+
+    def is_open(self, call: ProcedureCall, code: Routine) -> bool:
+        """Return whether extensions of a type may bind another procedure to a called name."""
+        return self._calls.is_open(call, code)
 
     @property
     def _calls(self) -> CallResolver:
@@ -143,6 +161,8 @@ class ProgramUses:
 
     def of(self, name: ProcedureName) -> ProcedureUses | None:
         """Return the effects of a procedure of the program, None if it is recursive."""
+        if name in self.given:
+            return self.given[name].uses
         if name not in self._found:
             self._found[name] = None
             self._found[name] = self._computed(name)
@@ -206,7 +226,7 @@ class ProgramUses:
             return key not in self.written(code)
         if code.symbol(key).sort is ex.Sort.CONSTANT:
             return True
-        return self._outside(key, code) not in self._changed(name_of(code))
+        return self._outside(key, code) not in self.changed(name_of(code))
 
     def written(self, code: Routine) -> frozenset[str]:
         """Return the names that a procedure writes."""
@@ -214,16 +234,18 @@ class ProgramUses:
             self._written[id(code)] = code, written_names(code.body, RoutineNames(code))
         return self._written[id(code)][1]
 
-    def _changed(self, name: ProcedureName) -> frozenset[ProgramArray]:
+    def changed(self, name: ProcedureName) -> frozenset[ProgramArray]:
         """Return the variables of other scopes that a call of a procedure may write."""
         if name not in self._changes:
-            codes = map(self.code, self.reachable(name))
+            names = self.reachable(name)
+            codes = [self.code(one) for one in names if one not in self.given]
+            given = (self.given[one].changed for one in names if one in self.given)
             self._changes[name] = frozenset(
                 self._outside(key, code)
                 for code in codes
                 for key in self.written(code)
                 if code.declared(key) is None
-            )
+            ).union(*given)
         return self._changes[name]
 
     def _outside(self, key: str, code: Routine) -> ProgramArray:
@@ -234,6 +256,8 @@ class ProgramUses:
 
     def may_allocate(self, name: ProcedureName, key: str) -> bool:
         """Return whether a procedure may allocate or deallocate one of its arguments."""
+        if name in self.given:
+            return key in self.given[name].allocates
         if (name, key) not in self._allocates:
             self._allocates[name, key] = True
             self._allocates[name, key] = self._allocates_itself(self.code(name), key)

@@ -311,3 +311,104 @@ def test_arrays_of_a_driver_move_outside_its_loop(tmp_path: Path) -> None:
 def test_an_extent_that_may_change_makes_an_argument_a_part(more: str, tmp_path: Path) -> None:
     found = moves(plan_of(tmp_path, DRIVER.format(more=more)))
     assert ("y", "host", "driver_mod.advance") not in found
+
+
+def test_a_call_of_a_procedure_in_included_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "more.inc").write_text(
+        "subroutine more()\n  table = 0.0\nend subroutine\n", "utf-8"
+    )
+    text = KERNEL.replace("kernel_mod", "open_mod").replace(
+        "end module", "include 'more.inc'\nend module"
+    )
+    (tmp_path / "open_mod.f90").write_text(text, "utf-8")
+    main = root(LOOP + "  call more()\n" + LOOP).replace("kernel_mod, only : kernel", "open_mod")
+    done = planned(tmp_path, main, "open_mod.f90")
+    assert done.status == 1
+    assert "it is not known which procedure 'more' is" in done.err
+
+
+def reasons(plan: dict[str, object], name: str) -> list[tuple[str, str, str]]:
+    transfers = plan["transfers"]
+    assert isinstance(transfers, list)
+    found = [one for one in transfers if one["array"].endswith(f".{name}")]
+    return [(one["to"], one["reader"], one["writer"]) for one in found]
+
+
+def test_reasons_name_uses_in_other_iterations(tmp_path: Path) -> None:
+    body = "  do i = 1, 5\n    call kernel(a, b)\n    if (i == 2) b(1) = 0.0\n  end do\n"
+    assert reasons(plan_of(tmp_path, root(body)), "b") == [
+        ("device", "'kernel_mod.kernel' in line 7", "the caller"),
+        ("host", "the host in line 8", "'kernel_mod.kernel' in line 7"),
+        ("device", "'kernel_mod.kernel' in line 7 in the next iteration", "the host in line 8"),
+        ("host", "the caller", "'kernel_mod.kernel' in line 7"),
+    ]
+
+
+def test_reasons_name_writes_in_the_iteration_before(tmp_path: Path) -> None:
+    body = "  do i = 1, 5\n    if (i == 3) print *, b\n    call kernel(a, b)\n  end do\n"
+    found = reasons(plan_of(tmp_path, root(body)), "b")
+    before = "'kernel_mod.kernel' in line 8 in the iteration before"
+    assert ("host", "the host in line 7", before) in found
+
+
+def test_arrays_without_values_need_no_transfers(tmp_path: Path) -> None:
+    """Neither a copy of an array that is about to be deallocated, nor one of a new array."""
+    body = (
+        "  allocate(c(10))\n  !$acc kernels\n  c(2:9) = a(2:9)\n  b(2:9) = b(2:9) + c(2:9)\n"
+        "  !$acc end kernels\n  if (b(1) > 0.0) deallocate(c)\n  call kernel(a, b)\n"
+    )
+    found = moves(plan_of(tmp_path, root(body, "  real, allocatable :: c(:)\n")))
+    assert not [one for one in found if one[0] == "c"]
+
+
+def test_an_array_that_may_be_allocated_already_keeps_its_values(tmp_path: Path) -> None:
+    body = (
+        "  allocate(c(10), stat=i)\n  c = 1.0\n  !$acc kernels\n  c(2:9) = a(2:9)\n"
+        "  !$acc end kernels\n  allocate(c(10), stat=i)\n  b = c\n  call kernel(a, b)\n"
+    )
+    found = moves(plan_of(tmp_path, root(body, "  real, allocatable :: c(:)\n")))
+    assert [one[1] for one in found if one[0] == "c"] == ["device", "host"]
+
+
+OVERRIDDEN = """\
+module base_mod
+  implicit none
+  type :: base
+  contains
+    procedure :: change
+  end type base
+contains
+  subroutine change(self)
+    class(base), intent(in) :: self
+  end subroutine change
+end module base_mod
+"""
+OVERRIDES = """\
+module child_mod
+  use base_mod, only : base
+  use kernel_mod, only : table
+  implicit none
+  type, extends(base) :: child
+  contains
+    procedure :: change => change_table
+  end type child
+contains
+  subroutine change_table(self)
+    class(child), intent(in) :: self
+    table = 0.0
+  end subroutine change_table
+end module child_mod
+"""
+
+
+@pytest.mark.parametrize(("files", "status"), [(("base",), 0), (("base", "child"), 1)])
+def test_a_type_of_another_module_may_override_a_procedure(
+    files: tuple[str, ...], status: int, tmp_path: Path
+) -> None:
+    for name, text in (("base", OVERRIDDEN), ("child", OVERRIDES)):
+        (tmp_path / f"{name}_mod.f90").write_text(text, "utf-8")
+    declared = "  class(base), allocatable :: object\n"
+    main = root(LOOP + "  call object%change()\n" + LOOP, declared, "  use base_mod, only : base\n")
+    done = planned(tmp_path, main, *(f"{name}_mod.f90" for name in files))
+    assert done.status == status
+    assert ("it is not known which procedure 'object%change' is" in done.err) == bool(status)
