@@ -5,10 +5,13 @@ from __future__ import annotations
 # What most calls do not need is imported once it is:
 # `--version` answers without the compiler, and a translation does without steps and scripts.
 LATE: dict[str, set[str]] = {
+    "base/compilers.py": {"shutil", "subprocess"},
     "base/digest.py": {"hashlib.sha256"},
     "base/temporaries.py": {"shutil.rmtree"},
     "base/records.py": {"dataclasses"},
     "base/package_files.py": {"runpy"},
+    "base/uncaught.py": {"traceback"},
+    "storage/memory/queues.py": {"traceback"},
     "cli/examples.py": {"shutil"},
     "cli/kernel_users.py": {"json"},
     "cli/main_guard.py": {"psyclone_storage.base.render_tools", "traceback"},
@@ -81,7 +84,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.targets.lfric.TARGETS",
     },
     "pipeline/files.py": {
-        "psyclone_storage.pipeline.device_reports.plan_device_data",
+        "psyclone_storage.pipeline.device_plans.plan_device_data",
         "psyclone_storage.pipeline.separate_plans.SeparatePlanner",
     },
     "pipeline/compile.py": {

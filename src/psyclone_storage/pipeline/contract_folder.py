@@ -13,6 +13,8 @@ from psyclone_storage.ir.device_program import ProcedureName, ProgramProcedure, 
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.routine import Routine, SourceFile
+from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source, is_fixed_form
+from psyclone_storage.languages.fortran.parse.statements import scan
 from psyclone_storage.languages.sources.include_lines import included_file, inclusions
 from psyclone_storage.languages.sources.kernel_search import SourceIndex, index_with_modules
 from psyclone_storage.languages.sources.module_names import defined_modules, used_modules
@@ -91,7 +93,7 @@ def read_contracts(folder: Path, file: Path, index: SourceIndex) -> ContractFold
     known = {path.name.partition(".")[0]: path for path in folder.glob("*" + SUFFIX)}
     units: dict[str, UnitContract] = {}
     digests: dict[str, str] = {}
-    words = {name for text in _texts(source, index) for name in _WORD.findall(key_of(text))}
+    words = {one for text in _statements(source, index) for one in _WORD.findall(key_of(text))}
     waiting = sorted(words & known.keys() - own, reverse=True)
     while waiting:
         name = waiting.pop()
@@ -113,12 +115,13 @@ def _named(contract: UnitContract) -> Iterator[str]:
             yield datum.module
 
 
-def _texts(source: SourceText, index: SourceIndex) -> Iterator[str]:
-    """Yield the texts of a file and of those that it includes."""
+def _statements(source: SourceText, index: SourceIndex) -> Iterator[str]:
+    """Yield the statements of a file and of those that it includes, without comments."""
     waiting, seen = [source], set[Path]()
     while waiting:
         text = waiting.pop()
-        yield text.text
+        fixed = is_fixed_form(text.name) and text.written is None
+        yield from (one.text for one in scan(fixed_source(text) if fixed else text))
         paths = (included_file(one, index.folders) for one in inclusions(text))
         new = [path for path in dict.fromkeys(paths) if path is not None and path not in seen]
         seen.update(new)

@@ -43,6 +43,7 @@ _HIDES = regex(r"\bcall\b|!\$|\bentry\b")
 _HARMLESS = regex(r"(?:implicit|private|public|protected|intrinsic|external|import|interface)\b")
 _NONBLOCKING = regex(r"mpi_(?:i(?!nit|nfo)\w+|\w+_init)$")
 _ENTRY = regex(r"\s*entry\s+(?P<name>\w+)")
+_EXTENDS = regex(r"\bextends\s*\(", re.IGNORECASE)
 _SAVE_ALL = regex(r"\s*save\s*$")
 _POINTER = regex(r"\s*procedure\b")
 _FINAL = regex(rf"{FINAL_PATTERN.pattern}[\w, \t]*", re.IGNORECASE | re.MULTILINE)
@@ -54,12 +55,13 @@ class Restrictions:
     """The restrictions of a call tree.
 
     `modules` are the modules in the given files, and `entries` names of `entry` statements in other
-    files.
+    files. If not `complete`, the program has modules that are not known.
     """
 
     tree: ProgramTree
     modules: Mapping[str, Routine]
     entries: frozenset[str] = frozenset()
+    complete: bool = True
     _named: frozenset[str] = frozenset()
     _overloads: bool = False
     _final: tuple[ProcedureName, ...] = ()
@@ -137,7 +139,11 @@ class Restrictions:
             by_name = isinstance(line, un.Call) and call.procedure is line.procedure
             if regions and not (by_name and isinstance(call.procedure, ex.Name)):
                 yield f"'{what}' has device regions, but no plain call", place
-            elif (regions and len(names) > 1) or (not names and self._may_be_known(call, code)):
+            elif (
+                (regions and len(names) > 1)
+                or (not names and self._may_be_known(call, code))
+                or self._may_be_overridden(call, code)
+            ):
                 yield f"it is not known which procedure '{what}' is", place
 
     def _may_be_known(self, call: ProcedureCall, code: Routine) -> bool:
@@ -155,6 +161,15 @@ class Restrictions:
         if procedure.key in code.dummy_keys or (item is not None and "pointer" in item.words):
             return True
         return self._overloads if is_overload(procedure.key) else procedure.key in self._named
+
+    def _may_be_overridden(self, call: ProcedureCall, code: Routine) -> bool:
+        """Return whether a type in another module may override a type-bound procedure."""
+        if not isinstance(call.procedure, ex.Member) or not self.tree.uses.is_open(call, code):
+            return False
+        kind = Typing(code.symbol, code.structure).type_of(call.procedure.base)
+        home = module_of(kind, code) if isinstance(kind, DerivedType) else ""
+        sources = (one.module.source for key, one in self.modules.items() if key != home)
+        return not self.complete or any(_EXTENDS.search(source.text) for source in sources)
 
     def _may_be_included(self, key: str, code: Routine) -> bool:
         """Return whether a name may be that of a procedure in text that a module includes."""

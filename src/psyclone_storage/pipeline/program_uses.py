@@ -104,6 +104,10 @@ class ProgramUses:
             return self._of_symbol(symbol, home_module(code))
         return self._in_program(self._calls.called(call, symbol, code))
 
+    def is_open(self, call: ProcedureCall, code: Routine) -> bool:
+        """Return whether extensions of a type may bind another procedure to a called name."""
+        return self._calls.is_open(call, code)
+
     @property
     def _calls(self) -> CallResolver:
         if self._resolver is None:

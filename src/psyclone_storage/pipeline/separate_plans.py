@@ -135,7 +135,7 @@ class SeparatePlanner(DataPlanner):
     def _read(self, root: ProcedureName | None) -> dict[ProcedureName, list[ContractProblem]]:
         """Read the procedures, and return the reasons against a plan of each."""
         entries = (name for unit in self._folder.units.values() for name in unit.entries)
-        restrictions = Restrictions(self.tree, self.modules, frozenset(entries))
+        restrictions = Restrictions(self.tree, self.modules, frozenset(entries), complete=False)
         own = self._own_problems
         self.tree.note_allocations(self.places)
         if root is not None:

@@ -472,6 +472,42 @@ def test_a_contract_of_a_file_is_no_input_of_the_file(tmp_path: Path) -> None:
     assert "contract" not in (tmp_path / "one.d").read_text("utf-8")
 
 
+def test_a_comment_is_no_use_of_a_contract(tmp_path: Path) -> None:
+    """Otherwise two files would depend on each other."""
+    built(tmp_path)
+    done = transformed("grid_mod.f90", tmp_path, "--depfile", "grid.d", text=f"! step_mod\n{GRID}")
+    assert done.status == 0
+    assert "step_mod" not in (tmp_path / "grid.d").read_text("utf-8")
+
+
+BASE = """\
+module base_mod
+  implicit none
+  type :: base
+  contains
+    procedure :: change
+  end type base
+contains
+  subroutine change(self)
+    class(base), intent(in) :: self
+  end subroutine change
+end module base_mod
+"""
+
+
+def test_a_type_in_an_unknown_file_may_override_a_procedure(tmp_path: Path) -> None:
+    main = MAIN.replace("  use step_mod", "  use base_mod, only : base\n  use step_mod").replace(
+        "  call show(u)\n", "  call object%change()\n"
+    )
+    for kind, status in (("type(base)", 0), ("class(base), allocatable", 1)):
+        text = main.replace("  integer :: step", f"  {kind} :: object\n  integer :: step")
+        for name, own in (("grid_mod.f90", None), ("step_mod.f90", None), ("base_mod.f90", BASE)):
+            assert transformed(name, tmp_path, text=own).status == 0
+        done = transformed("main.f90", tmp_path, text=text)
+        assert done.status == status
+    assert "it is not known which procedure 'object%change' is" in done.err
+
+
 INLINE = """\
 from psyclone.psyir.nodes import Call
 from psyclone.psyir.transformations import InlineTrans

@@ -409,3 +409,47 @@ def test_transfers_in_procedures_that_loops_call_are_repeated(tmp_path: Path) ->
     assert isinstance(transfers, list)
     repeated = {(one["array"], one["to"]) for one in transfers if one["repeated"]}
     assert repeated == {("driver_mod.advance.y", "host")}
+
+
+OVERRIDDEN = """\
+module base_mod
+  implicit none
+  type :: base
+  contains
+    procedure :: change
+  end type base
+contains
+  subroutine change(self)
+    class(base), intent(in) :: self
+  end subroutine change
+end module base_mod
+"""
+OVERRIDES = """\
+module child_mod
+  use base_mod, only : base
+  use kernel_mod, only : table
+  implicit none
+  type, extends(base) :: child
+  contains
+    procedure :: change => change_table
+  end type child
+contains
+  subroutine change_table(self)
+    class(child), intent(in) :: self
+    table = 0.0
+  end subroutine change_table
+end module child_mod
+"""
+
+
+@pytest.mark.parametrize(("files", "status"), [(("base",), 0), (("base", "child"), 1)])
+def test_a_type_of_another_module_may_override_a_procedure(
+    files: tuple[str, ...], status: int, tmp_path: Path
+) -> None:
+    for name, text in (("base", OVERRIDDEN), ("child", OVERRIDES)):
+        (tmp_path / f"{name}_mod.f90").write_text(text, "utf-8")
+    declared = "  class(base), allocatable :: object\n"
+    main = root(LOOP + "  call object%change()\n" + LOOP, declared, "  use base_mod, only : base\n")
+    done = planned(tmp_path, main, *(f"{name}_mod.f90" for name in files))
+    assert done.status == status
+    assert ("it is not known which procedure 'object%change' is" in done.err) == bool(status)
