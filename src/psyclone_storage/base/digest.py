@@ -8,7 +8,7 @@ SEAL_LENGTH = 64
 def digest_of(*contents: str | bytes) -> str:
     """Return the SHA-256 digest of `contents` in hexadecimal; text is encoded as UTF-8.
 
-    The digest does not tell where one of several contents ends.
+    The ends of several contents do not count.
 
     Bytes that were not valid UTF-8 when the text was read are hashed unchanged. `hashlib` is
     imported here because loading OpenSSL takes 2 % of a small translation.
