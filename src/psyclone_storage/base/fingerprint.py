@@ -46,12 +46,12 @@ def _digest(cache: Cache, package: Path) -> str:
     known = cache.find(key)
     if known is not None:
         return known.decode()
-    parts = [sys.version.encode()]
+    parts: list[str | bytes] = [sys.version]
     for name, _ in stamps:
         with open(name, "rb") as file:  # noqa: PTH123 (each path object would cost as much)
             content = file.read()
-        parts += [name.removeprefix(str(package)).encode(), b"%d" % len(content), content]
-    digest = digest_of(b"\0".join(parts))
+        parts += [f"\0{name.removeprefix(str(package))}\0{len(content)}\0", content]
+    digest = digest_of(*parts)
     if max(changed for _, changed in stamps) < (time.time() - _SETTLED) * 1e9:
         cache.keep(key, digest.encode())
     return digest
