@@ -22,7 +22,7 @@ from runtime.programs import FLAGS, command
 PROGRAMS = Path(__file__).parent / "grids"
 SOURCE = Path(__file__).parents[2] / "src"
 RANKS = (1, 2, 3, 4, 6)
-RANKS_OF_TARGETS = {"c": (2, 6), "numpy": (3,), "cuda": (1, 4)}
+RANKS_OF_TARGETS = {"c": (1, 6), "numpy": (3, 4), "cuda": (2,)}
 """The numbers of ranks that any run tries with a target; `--matrix` tries all."""
 MPIRUN = ("mpirun", "--oversubscribe", "--bind-to", "none", "-n")
 
