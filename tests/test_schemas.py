@@ -103,6 +103,39 @@ def test_verdicts_of_loops_are_those_that_there_are() -> None:
     assert set(described["enum"]) == values(VerdictStatus)
 
 
+def test_contracts_and_records_are_as_their_schemas_say(tmp_path: Path) -> None:
+    """Each file of a program is planned alone; one procedure cannot be planned."""
+    (tmp_path / "m.f90").write_text(
+        "module m\n  implicit none\n  real :: h(10)\n  real, target :: t(10)\ncontains\n"
+        "  subroutine s(x, p)\n    real :: x(10)\n    real, pointer :: p(:)\n"
+        "    !$acc kernels\n    x = x + h + p + t\n    !$acc end kernels\n"
+        "  end subroutine s\n  recursive subroutine r(x)\n    real :: x(10)\n"
+        "    !$acc kernels\n    x = x + 1.0\n    !$acc end kernels\n    call r(x)\n"
+        "  end subroutine r\nend module m\n",
+        "utf-8",
+    )
+    (tmp_path / "main.f90").write_text(
+        "program main\n  use m, only : s\n  use other, only : f\n  real :: a(10)\n"
+        "  real, pointer :: p(:)\n  call s(a, p)\n  call f(a)\nend program main\n",
+        "utf-8",
+    )
+    for name in ("m", "main"):
+        words = ["--device-data", "main", "--contracts", "con", f"{name}.f90"]
+        done = run_command([*words, "-o", f"out/{name}.f90"], tmp_path)
+        assert done.status == 0, done.err
+        record = json.loads(done.written[f"out/{name}.f90.link.json"])
+        strict("links").validate(record)
+    assert record["used"]
+    assert record["outside"]
+    contract = json.loads((tmp_path / "con" / "m.contract.json").read_text("utf-8"))
+    strict("contracts").validate(contract)
+    recursive, planned = contract["procedures"]
+    assert recursive["problems"]
+    assert planned["states"]
+    assert planned["left_out"]
+    assert contract["left_out"]
+
+
 def words_of(folder: Path, default: str) -> list[str]:
     """Return the words of the command line of a folder."""
     file = folder / "options"

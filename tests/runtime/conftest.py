@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from building import built_once, shared_folder
+from fortran import run
 from libraries import GOCEAN_EMULATED, GOCEAN_MPI, LFRIC_EMULATED, LFRIC_MPI, Library
 from runtime import gocean_suite, programs
 from runtime.generated import builds
@@ -16,6 +17,7 @@ from runtime.generated.suite import write_suite
 from runtime.summing import Summed, sums_of
 from runtime.twins import compiled_in_python, for_numpy, with_known_lengths, write_in_python
 from served_commands import served
+from two_memories import MEMORY
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -152,3 +154,13 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with served("runtime.peer:answer", forks=True) as command:
         command.write(folder / "psyclone-storage")
         yield folder
+
+
+@pytest.fixture(scope="session")
+def memory(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """Return the folder of the compiled module `two_memories`."""
+    folder = tmp_path_factory.mktemp("memory")
+    (folder / "two_memories.f90").write_text(MEMORY, "utf-8")
+    run([request.config.getoption("--f90"), "-c", "-J", str(folder), "-o",
+         str(folder / "memory.o"), str(folder / "two_memories.f90")])  # fmt: skip
+    return folder

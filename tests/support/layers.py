@@ -5,10 +5,13 @@ from __future__ import annotations
 # What most calls do not need is imported once it is:
 # `--version` answers without the compiler, and a translation does without steps and scripts.
 LATE: dict[str, set[str]] = {
+    "base/compilers.py": {"shutil", "subprocess"},
     "base/digest.py": {"hashlib.sha256"},
     "base/temporaries.py": {"shutil.rmtree"},
     "base/records.py": {"dataclasses"},
     "base/package_files.py": {"runpy"},
+    "base/uncaught.py": {"traceback"},
+    "storage/memory/queues.py": {"traceback"},
     "cli/examples.py": {"shutil"},
     "cli/kernel_users.py": {"json"},
     "cli/main_guard.py": {"psyclone_storage.base.render_tools", "traceback"},
@@ -19,6 +22,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.options.read_options",
         "psyclone_storage.cli.style.read_style",
         "psyclone_storage.cli.batch.run_batch",
+        "psyclone_storage.cli.contracts.run_link_check",
         "psyclone_storage.cli.plain_files.run_files",
     },
     "cli/kern.py": {
@@ -29,11 +33,13 @@ LATE: dict[str, set[str]] = {
     },
     "cli/trial_compile.py": {"psyclone_storage.runtime.compiling.load_library"},
     "cli/plain_files.py": {
+        "psyclone_storage.cli.contracts.contract_outputs",
         "psyclone_storage.cli.page.check_template_engine",
         "psyclone_storage.cli.page.loops_page_text",
         "psyclone_storage.cli.workers.Workers",
-        "psyclone_storage.pipeline.device_plans.plan_json",
-        "psyclone_storage.pipeline.device_plans.plan_text",
+        "psyclone_storage.pipeline.contract_folder.read_contracts",
+        "psyclone_storage.pipeline.device_reports.plan_json",
+        "psyclone_storage.pipeline.device_reports.plan_text",
         "psyclone_storage.pipeline.files.FileRequest",
         "psyclone_storage.pipeline.files.FileTransformer",
         "psyclone_storage.pipeline.files.loop_object",
@@ -77,7 +83,10 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.targets.lfric.LFRIC",
         "psyclone_storage.targets.lfric.TARGETS",
     },
-    "pipeline/files.py": {"psyclone_storage.pipeline.device_plans.plan_device_data"},
+    "pipeline/files.py": {
+        "psyclone_storage.pipeline.device_plans.plan_device_data",
+        "psyclone_storage.pipeline.separate_plans.SeparatePlanner",
+    },
     "pipeline/compile.py": {
         "psyclone_storage.pipeline.coherence.check_coherence",
         "psyclone_storage.pipeline.coherence.check_storage_plans",

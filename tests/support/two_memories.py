@@ -8,7 +8,12 @@ on the device. Updates copy between the two, and are counted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from command import run_command
+from fortran import run
 
 MEMORY = """\
 module two_memories
@@ -16,6 +21,7 @@ module two_memories
   implicit none
   type :: copy
     integer(c_intptr_t) :: first = 0, bytes = 0
+    integer :: times = 0
     integer(c_int8_t), allocatable :: values(:)
   end type copy
   type(copy) :: copies(200)
@@ -42,19 +48,29 @@ contains
     integer(c_intptr_t), intent(in) :: first, bytes
     integer :: at
     if (first == 0) return
+    if (is_present(first, bytes)) then
+      at = found(first, bytes)
+      copies(at)%times = copies(at)%times + 1
+      return
+    end if
     do at = 1, size(copies)
       if (copies(at)%bytes == 0) exit
     end do
+    copies(at)%times = 1
     copies(at)%first = first
     copies(at)%bytes = bytes
     allocate(copies(at)%values(bytes))
     copies(at)%values = -1
   end subroutine device_create
-  subroutine device_delete(first, bytes)
+  subroutine device_delete(first, bytes, finalize)
     integer(c_intptr_t), intent(in) :: first, bytes
+    logical, intent(in) :: finalize
     integer :: at
     if (first == 0) return
+    if (.not. is_present(first, bytes)) return
     at = found(first, bytes)
+    copies(at)%times = copies(at)%times - 1
+    if (copies(at)%times > 0 .and. .not. finalize) return
     copies(at)%bytes = 0
     deallocate(copies(at)%values)
   end subroutine device_delete
@@ -100,7 +116,9 @@ end module two_memories
 _FAMILY = re.compile(r"^ *!\$(acc|omp)\b(.*)$", re.IGNORECASE)
 _BEGIN = re.compile(r"(?:parallel|kernels|serial|target)\b(?! *(?:enter|exit|update))")
 _UNIT = re.compile(
-    r"^ *(?:(?:pure|elemental|recursive) +)*(?:program|subroutine|function) +\w+", re.IGNORECASE
+    r"^ *(?:(?:pure|elemental|recursive|(?:integer|real|logical)(?: *\([^)]*\))?) +)*"
+    r"(?:program|subroutine|function) +\w+",
+    re.IGNORECASE,
 )
 _DATA = (
     (re.compile(r"enter data create\((?P<names>[^)]*)\)"), "device_create", ""),
@@ -157,9 +175,46 @@ def _calls(words: str) -> Iterator[str]:
         if found := pattern.match(words):
             for name in found["names"].replace(" ", "").split(","):
                 size = f"storage_size({name}) / 8_8 * size({name}, kind=8)"
-                may = words.endswith("if_present") or words.startswith("target update")
-                last = f"{more}, {'.true.' if may else '.false.'}" if more else ""
+                may = words.endswith(("if_present", "finalize")) or words.startswith("target")
+                last = f"{more}, {'.true.' if may else '.false.'}"
+                if procedure == "device_create":
+                    last = ""
                 yield f"call {procedure}(int(loc({name}), 8), {size}{last})"
             return
     if _BEGIN.match(words.removeprefix("end ")):
         yield "call device_swap()"
+
+
+def output_of(text: str, folder: Path, memory: Path, f90: str) -> str:
+    """Compile and run a program, whose directives move data between two memories."""
+    return output_of_files({"main.f90": text}, folder, memory, f90)
+
+
+def output_of_files(files: Mapping[str, str], folder: Path, memory: Path, f90: str) -> str:
+    """Compile and run a program of several files, in the order of compilation."""
+    folder.mkdir()
+    paths = []
+    for name, text in files.items():
+        own = with_two_memories(text).replace(
+            "\nend program", "\ncall device_report()\nend program"
+        )
+        (folder / name).write_text(own, "utf-8")
+        paths.append(str(folder / name))
+    command = [f90, "-O1", "-fcheck=bounds", "-ffree-line-length-none", "-I", str(memory)]
+    run([*command, "-J", str(folder), "-o", str(folder / "main"), *paths, str(memory / "memory.o")])
+    done = subprocess.run([str(folder / "main")], capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else done.stderr
+
+
+def without_directives(text: str) -> str:
+    """Return a program that computes on the host."""
+    return re.sub(r"^ *!\$(acc|omp).*$", "", text, flags=re.MULTILINE)
+
+
+def planned(text: str, root: str, folder: Path, *words: str) -> str:
+    """Return a program with the planned transfers of a call tree."""
+    folder.mkdir()
+    (folder / "main.f90").write_text(text, "utf-8")
+    done = run_command(["--device-data", root, *words, "main.f90", "-o", "new.f90"], folder)
+    assert done.status == 0, done.err
+    return (folder / "new.f90").read_text("utf-8")

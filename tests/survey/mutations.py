@@ -238,11 +238,17 @@ def checked(value: Any) -> Any:
     """Return a value that a kernel can have as well.
 
     Raises:
-        UndefinedError: it is an integer of more than 32 bits.
+        UndefinedError: it is an integer of more than 32 bits, or a complex number.
     """
-    if isinstance(value, int) and not -(2**31) <= value < 2**31:
+    is_integer = isinstance(value, (int, np.integer))
+    if (is_integer and not -(2**31) <= value < 2**31) or isinstance(value, complex):
         raise UndefinedError
     return value
+
+
+def undefined(number: float) -> Callable[..., Any]:
+    """Return what replaces `np.empty`: it gives all elements a number."""
+    return lambda *args, **named: np.full_like(np.empty(*args, **named), number)
 
 
 class _Checks(ast.NodeTransformer):
@@ -258,6 +264,8 @@ class _Checks(ast.NodeTransformer):
 
     def _checked(self, node: ast.expr) -> ast.AST:
         self.generic_visit(node)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "np.empty":
+            node.func = ast.copy_location(ast.Name("undefined", ast.Load()), node.func)
         name = ast.Name("checked", ast.Load())
         return ast.copy_location(ast.Call(name, [node], []), node)
 
@@ -421,11 +429,20 @@ class _Text(NamedTuple):
 
 
 def by_python(kernel: _Text, folder: Path) -> tuple[Any, ...]:
-    """Return what CPython computes."""
-    vars(builtins).setdefault("checked", checked)
+    """Return what CPython computes.
+
+    Raises:
+        UndefinedError: it depends on elements of an array that have no value.
+    """
+    vars(builtins).update(checked=checked, undefined=undefined(3.0))
     module = loaded(_Text(f"{kernel.name}_checked", with_checks(kernel.text)), folder)
     vars(module).update(invoke=interpret)
     found = computed(module, "numpy")
+    if "np.empty" in kernel.text:
+        vars(builtins).update(undefined=undefined(5.0))
+        again = computed(module, "numpy")
+        if not all(np.array_equal(*one, equal_nan=True) for one in zip(found, again, strict=True)):
+            raise UndefinedError
     if any(one.dtype.kind not in "biuf" for one in found):
         raise ValueError("The program returns other objects.")
     return found

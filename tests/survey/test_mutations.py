@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from psyclone_storage.storage.core.device import DeviceKind, use_device
@@ -65,5 +66,16 @@ def test_a_program_follows_from_its_number() -> None:
 def test_integers_of_more_bits_are_undefined() -> None:
     assert checked(2**31 - 1) == 2**31 - 1
     assert checked(1e300) == 1e300
-    with pytest.raises(UndefinedError):
-        checked(2**31)
+    for value in (2**31, np.int64(2**31), (-8.0) ** 0.5):
+        with pytest.raises(UndefinedError):
+            checked(value)
+
+
+def test_elements_without_a_value_are_undefined(tmp_path: Path) -> None:
+    text = programs()["steps"].replace("def run", "A = np.empty(2)[1]\n\n\ndef run")
+    assert outcome_of(text, "mutated_module", tmp_path, ("numpy",)) == ("equal", "")
+    body = "w = np.empty(2)\nw[0] = old[0, 0]\nw = np.empty(2)\nnew[0, 0] = w[0] + 0.0 * w[1]"
+    head, _, rest = program_of(36, 16697).partition("    w = np.empty(2)")
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    text = head + lines + rest[rest.index("\ndef run") :]
+    assert outcome_of(text, "mutated_kernel", tmp_path, ("numpy",)) == ("no value", "")

@@ -60,6 +60,11 @@ REFUSED = {
     "refused_identity": "'step is 3' compares no numbers",
     "refused_difference_of_tuples": "'at' returns a tuple, which is no number",
     "refused_product_of_tuple": "'(0, 1) @ 0' has no neighbours",
+    "iterator_element": "'enumerate(W)' has no neighbours",
+    "iterator_length": "'zip(W, W)' is an iterator, which has no length",
+    "iterator_used_twice": "'enumerate(W)' is an iterator",
+    "iterator_keyword": "Loops over 'enumerate(W, begin=1)'",
+    "helper_without_value_in_branch": "'limited' may end without a value",
 }
 
 

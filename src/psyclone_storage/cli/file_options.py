@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from psyclone_storage.base.records import dataclass
@@ -34,6 +35,10 @@ class FileOptions:
     - `device_data`: the root of the call tree whose device data are planned.
 
     - `transfers`: the output file of the table of transfers.
+
+    - `contracts`: the folder of contracts, with which a file is planned alone.
+
+    - `link_check`: the contracts of all files are checked, and nothing is transformed.
     """
 
     stripped: tuple[str, ...] = ()
@@ -42,6 +47,8 @@ class FileOptions:
     loops: str | None = None
     device_data: str = ""
     transfers: Path | None = None
+    contracts: Path | None = None
+    link_check: bool = False
 
 
 def add_file_options(parser: argparse.ArgumentParser) -> None:
@@ -81,6 +88,16 @@ def add_file_options(parser: argparse.ArgumentParser) -> None:
         "--transfers-json", type=Path, metavar="FILE",
         help="write the transfers of '--device-data' with their reasons as JSON",
     )  # fmt: skip
+    group.add_argument(
+        "--contracts", type=Path, metavar="DIR",
+        help="plan the device data of one file: read the contracts of procedures in other files "
+        "from DIR instead of their sources, and write those of this file to DIR",
+    )  # fmt: skip
+    group.add_argument(
+        "--link-check", action="store_true",
+        help="check that the contracts of all files of a program, outputs of '--contracts', are "
+        "met; nothing is transformed",
+    )  # fmt: skip
 
 
 def file_options(given: argparse.Namespace) -> FileOptions:
@@ -92,6 +109,8 @@ def file_options(given: argparse.Namespace) -> FileOptions:
         given.loops_json,
         given.device_data,
         given.transfers_json,
+        given.contracts,
+        given.link_check,
     )
 
 
@@ -100,3 +119,17 @@ def is_plain(file: Path) -> bool:
     if file.suffix.lower() not in _PLAIN or not file.is_file():
         return False
     return not _INVOKE.search(file.read_bytes().decode("latin-1"))
+
+
+def contradictory_contracts(
+    given: FileOptions, number: int, output: Path | None, writes: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield messages and hints for contradictory options about contracts of `number` files."""
+    if given.contracts is not None and not (given.device_data and output):
+        hint = "Add '--device-data PROCEDURE -o FILE'."
+        yield "'--contracts' needs '--device-data' and '-o'.", hint
+    if given.contracts is not None and number > 1:
+        hint = "Use one command per file, or leave out '--contracts' to plan all files together."
+        yield "'--contracts' plans one file, but several files are given.", hint
+    if given.link_check and (writes or given != FileOptions(link_check=True)):
+        yield "'--link-check' transforms nothing.", "Give only the files of the program."

@@ -39,6 +39,11 @@ def _run(options: CommandOptions) -> tuple[Diagnostic, ...]:
 
     The compiler is imported only here, so that `--version` and `--help` are fast.
     """
+    if options.file_options.link_check:
+        from psyclone_storage.cli.contracts import run_link_check  # noqa: PLC0415
+
+        run_link_check(options.files)
+        return options.remarks
     if options.without_api:
         from psyclone_storage.cli.plain_files import run_files  # noqa: PLC0415
 

@@ -20,6 +20,7 @@ from psyclone_storage.cli.examples import UnpackExamples
 from psyclone_storage.cli.file_options import (
     FileOptions,
     add_file_options,
+    contradictory_contracts,
     file_options,
     is_plain,
 )
@@ -250,7 +251,8 @@ def kernel_folder(options: CommandOptions) -> Path | None:
 
 
 def _check(options: CommandOptions, form: str) -> None:
-    said = [*_contradictions(options), *_mixtures(options)]
+    given = (options.file_options, len(options.files), options.output, options.writes)
+    said = [*_contradictions(options), *contradictory_contracts(*given), *_mixtures(options)]
     if options.verbose and form in ("json", "sarif"):
         what = f"What '--verbose' says would be mixed with '--diagnostics {form}'."
         said.append((what, "Leave out the one or the other."))
@@ -396,8 +398,9 @@ def _build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=version)
     parser.add_argument(
         "--schema", action=PrintSchema, choices=SCHEMAS,
-        help="print the JSON Schema of what '--diagnostics json', '--loops-json' or "
-        "'--schedule-json' writes",
+        help="print the JSON Schema of what '--contracts' (contracts, and links for the records of "
+        "outputs), '--diagnostics json', '--loops-json', '--schedule-json' or '--transfers-json' "
+        "writes",
     )  # fmt: skip
     parser.add_argument(
         "--examples", action=UnpackExamples, metavar="DIR",

@@ -31,8 +31,10 @@ from psyclone_storage.pipeline.request import CompileRequest, LineLimit
 from psyclone_storage.pipeline.script_inputs import print_again
 
 if TYPE_CHECKING:
-    from psyclone_storage.pipeline.device_plans import DataPlan
+    from psyclone_storage.pipeline.contract_folder import ContractFolder
+    from psyclone_storage.pipeline.device_reports import DataPlan
     from psyclone_storage.pipeline.files import Comparison, FileTransformer, OpenFile
+    from psyclone_storage.pipeline.separate_plans import FilePlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,14 @@ class _Done:
     path: Path
     made: Translation | None
     problems: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A plan of device data; `alone` is that of a file with contracts of others."""
+
+    data: DataPlan
+    alone: FilePlan | None = None
 
 
 def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
@@ -61,14 +71,7 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
     texts = read_settings_texts(options.config, search_context(os.environ))
     settings = settings_of(texts, options.config_opts)
     remarks = (*options.remarks, *settings.warnings)
-    folders = options.includes or tuple(dict.fromkeys(file.parent for file in options.files))
-    asked = CompileRequest(
-        directories=options.directories, includes=(*folders, *options.directories),
-        steps=options.steps, line_limit=LineLimit(options.line_length),
-    )  # fmt: skip
-    # The modules that a file uses are read with those that they use.
-    inputs = find_inputs(settings, asked, by_content=True)
-    inputs = replace(inputs, deep=True, single=len(options.files) == 1)
+    asked, inputs, folder = _inputs(options, settings)
     remarks += inputs.warnings
     results = None
     if not options.file_options.device_data:
@@ -79,9 +82,9 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
         raise CompileError(*as_errors(remarks))
     files = tuple(file for file in options.files if known[file] is None)
     new: dict[Path, _Done] = {}
-    plan = None
+    plan: _Plan | None = None
     if files:
-        made, plan = _made(files, options, _transformer(options, settings, inputs))
+        made, plan = _made(files, options, _transformer(options, settings, inputs), folder)
         new = {done.path: done for done in made}
     finished = tuple(new.get(file) or _Done(file, known[file]) for file in options.files)
     _keep(results, new.values())
@@ -95,12 +98,35 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
     return remarks
 
 
+def _inputs(
+    options: CommandOptions, settings: Settings
+) -> tuple[CompileRequest, Inputs, ContractFolder | None]:
+    """Return the files that may be read, and the contracts, of which interfaces are read."""
+    folders = options.includes or tuple(dict.fromkeys(file.parent for file in options.files))
+    asked = CompileRequest(
+        directories=options.directories, includes=(*folders, *options.directories),
+        steps=options.steps, line_limit=LineLimit(options.line_length),
+    )  # fmt: skip
+    # The modules that a file uses are read with those that they use.
+    inputs = find_inputs(settings, asked, by_content=True)
+    inputs = replace(inputs, deep=True, single=len(options.files) == 1)
+    if options.file_options.contracts is None:
+        return asked, inputs, None
+    from psyclone_storage.pipeline.contract_folder import read_contracts  # noqa: PLC0415
+
+    folder = read_contracts(options.file_options.contracts, options.files[0], inputs.index)
+    return asked, replace(inputs, index=folder.index(inputs.index)), folder
+
+
 def _made(
-    files: tuple[Path, ...], options: CommandOptions, transformer: FileTransformer
-) -> tuple[tuple[_Done, ...], DataPlan | None]:
+    files: tuple[Path, ...],
+    options: CommandOptions,
+    transformer: FileTransformer,
+    folder: ContractFolder | None,
+) -> tuple[tuple[_Done, ...], _Plan | None]:
     """Return what becomes of each file, and the plan of device data, if one was requested."""
     if options.file_options.device_data:
-        return _with_data(options, transformer)
+        return _with_data(options, transformer, folder)
     return tuple(_each(files, options.jobs, partial(_transformed, transformer=transformer))), None
 
 
@@ -199,8 +225,8 @@ def _finished(opened: OpenFile, transformer: FileTransformer) -> _Done:
 
 
 def _with_data(
-    options: CommandOptions, transformer: FileTransformer
-) -> tuple[tuple[_Done, ...], DataPlan | None]:
+    options: CommandOptions, transformer: FileTransformer, folder: ContractFolder | None
+) -> tuple[tuple[_Done, ...], _Plan | None]:
     """Return the files with planned transfers, and the plan; without a plan, their problems."""
     opened: list[OpenFile] = []
     failed: list[_Done] = []
@@ -211,7 +237,12 @@ def _with_data(
             failed.append(_Done(path, None, error.problems))
     if failed:
         return tuple(failed), None
-    plan = transformer.planned(opened, options.file_options.device_data)
+    root = options.file_options.device_data
+    if folder is not None:
+        alone = transformer.planned_alone(opened[0], root, folder)
+        plan = _Plan(alone.data, alone)
+    else:
+        plan = _Plan(transformer.planned(opened, root))
     return tuple(_finished(one, transformer) for one in opened), plan
 
 
@@ -230,17 +261,17 @@ def _loop_reports(
 
 
 def _plan_reports(
-    options: CommandOptions, plan: DataPlan | None, shown: list[str]
+    options: CommandOptions, plan: _Plan | None, shown: list[str]
 ) -> Iterator[Output]:
     """Add the text on a plan to `shown`, and yield the table of transfers, if requested."""
     if plan is None:
         return
-    from psyclone_storage.pipeline.device_plans import plan_json, plan_text  # noqa: PLC0415
+    from psyclone_storage.pipeline.device_reports import plan_json, plan_text  # noqa: PLC0415
 
     if options.explain:
-        shown.append(plan_text(plan))
+        shown.append(plan_text(plan.data))
     if options.file_options.transfers is not None:
-        yield Output(options.file_options.transfers, plan_json(plan))
+        yield Output(options.file_options.transfers, plan_json(plan.data))
 
 
 def _loops_json(made: list[tuple[Path, Translation]]) -> str:
@@ -248,8 +279,23 @@ def _loops_json(made: list[tuple[Path, Translation]]) -> str:
     return json.dumps(table, indent=2) + "\n"
 
 
+def _contract_files(
+    options: CommandOptions, plan: _Plan | None, made: Translation
+) -> tuple[Output, ...]:
+    """Return the record of the output and the contracts, if the file was planned alone."""
+    folder, target = options.file_options.contracts, options.output
+    if plan is None or plan.alone is None or folder is None or target is None:
+        return ()
+    from psyclone_storage.cli.contracts import contract_outputs  # noqa: PLC0415
+
+    text = made.algorithm_text
+    return tuple(contract_outputs(plan.alone, options.files[0], folder, target, text))
+
+
 def _write(
-    options: CommandOptions, finished: tuple[_Done, ...], plan: DataPlan | None = None
+    options: CommandOptions,
+    finished: tuple[_Done, ...],
+    plan: _Plan | None = None,
 ) -> None:
     """Write all texts and reports together; what has no file goes to standard output."""
     made = [(done.path, done.made) for done in finished if done.made is not None]
@@ -271,11 +317,13 @@ def _write(
     read = {source.resolve() for _, one in made for source in one.sources}
     if clashes := [overwrites_input(one.path) for one in outputs if one.path.resolve() in read]:
         raise CompileError(*clashes)
-    depfile = options.build_files.depfile
+    depfile, stamp = options.build_files.depfile, options.build_files.stamp
     if depfile is not None:
-        rules = [((target,), one.sources) for path, one in made
+        rules = [((stamp or target,), one.sources) for path, one in made
                  if (target := algorithm_path(path, options)) is not None]  # fmt: skip
         outputs.append(Output(depfile, depfile_text(depfile, rules)))
+    for _, one in made:
+        outputs += _contract_files(options, plan, one)
 
     def show() -> None:
         for text in shown:
@@ -283,3 +331,6 @@ def _write(
         sys.stdout.flush()
 
     write_together(outputs, show)
+    if stamp is not None:
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.touch()

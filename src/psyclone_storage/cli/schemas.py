@@ -10,7 +10,7 @@ from typing import Any
 
 from psyclone_storage.base.package_files import shared_file
 
-SCHEMAS = ("diagnostics", "loops", "schedules", "transfers")
+SCHEMAS = ("contracts", "diagnostics", "links", "loops", "schedules", "transfers")
 
 
 def schema_file(name: str) -> Path:

@@ -1,7 +1,9 @@
 """Checker of transfer plans for programs: executes a program with random branches and iterations.
 
 Each copy of an array has the number of the write that it contains. A use that needs the newest
-values fails if its copy is older. The checker shares only the records of programs with the planner.
+values fails if its copy is older. An argument may be only a part of an array: a write of it needs
+the newest values of the rest, and a transfer of it makes no copy of the array valid. The checker
+shares only the records of programs with the planner.
 """
 
 from __future__ import annotations
@@ -48,6 +50,14 @@ class _ArrayCopies:
     copies: dict[Side, int] = field(default_factory=lambda: {Side.HOST: 0, Side.DEVICE: -1})
 
 
+@dataclass(slots=True)
+class _Frame:
+    """The arrays of a procedure; `parts` are only parts of arrays."""
+
+    arrays: dict[ProgramArray, _ArrayCopies]
+    parts: frozenset[ProgramArray] = frozenset()
+
+
 class _ExecutedJumpError(Exception):
     """A jump to the end or to the next iteration of a loop, or out of a procedure."""
 
@@ -79,13 +89,13 @@ class ProgramExecution:
     def run(self, name: ProcedureName) -> ProgramFault | None:
         """Execute a procedure whose data are valid on the host; return the first fault."""
         self._shared.clear()
-        frame = {one: self._array(one) for one in self.procedures[name].body.data}
+        arrays = {one: self._array(one) for one in self.procedures[name].body.data}
         for one in self.procedures[name].fresh:
-            frame[one] = _ArrayCopies()
-            frame[one].copies[Side.DEVICE] = 0
+            arrays[one] = _ArrayCopies()
+            arrays[one].copies[Side.DEVICE] = 0
         try:
-            self._call(name, frame)
-            for datum, array in frame.items():
+            self._call(name, _Frame(arrays))
+            for datum, array in arrays.items():
                 if datum not in self.procedures[name].left:
                     self._need(name, datum, array, Side.HOST, "the caller may read it")
         except _ExecutedFaultError as error:
@@ -95,13 +105,13 @@ class ProgramExecution:
     def _array(self, datum: ProgramArray) -> _ArrayCopies:
         return self._shared.setdefault(datum, _ArrayCopies())
 
-    def _call(self, name: ProcedureName, frame: dict[ProgramArray, _ArrayCopies]) -> None:
-        procedure = self.procedures[name]
+    def _call(self, name: ProcedureName, frame: _Frame) -> None:
+        procedure, arrays = self.procedures[name], frame.arrays
         for one in procedure.body.data:
-            if one not in frame:
-                frame[one] = self._array(one) if not one.procedure else _ArrayCopies()
+            if one not in arrays:
+                arrays[one] = self._array(one) if not one.procedure else _ArrayCopies()
                 if one in procedure.fresh and one.procedure:
-                    frame[one].copies[Side.DEVICE] = 0
+                    arrays[one].copies[Side.DEVICE] = 0
         try:
             self._block(procedure, procedure.body, frame)
         except _ExecutedJumpError as jump:
@@ -112,7 +122,7 @@ class ProgramExecution:
         self,
         procedure: ProgramProcedure,
         body: StepSequence,
-        frame: dict[ProgramArray, _ArrayCopies],
+        frame: _Frame,
     ) -> None:
         last: ProgramStep | None = None
         for step in body.steps:
@@ -132,22 +142,17 @@ class ProgramExecution:
         self,
         procedure: ProgramProcedure,
         step: ProgramStep,
-        frame: dict[ProgramArray, _ArrayCopies],
+        frame: _Frame,
     ) -> None:
         self.steps += 1
         match step:
-            case WorkStep(side, uses):
-                for datum, use in uses.items():
-                    if use.needs:
-                        self._need(procedure.name, datum, frame[datum], side, "it is used")
-                for datum, use in uses.items():
-                    if use.writes:
-                        frame[datum].newest += 1
-                        frame[datum].copies[side] = frame[datum].newest
+            case WorkStep():
+                self._work(procedure.name, step, frame)
             case ProgramCall(names, passed):
                 at = self.rng.randrange(len(names))
-                inner = {one.inner: frame[one.outer] for one in passed[at]}
-                self._call(names[at], inner)
+                inner = {one.inner: frame.arrays[one.outer] for one in passed[at]}
+                some = (one for one in passed[at] if not one.whole or one.outer in frame.parts)
+                self._call(names[at], _Frame(inner, frozenset(one.inner for one in some)))
             case ChoiceStep(branches, complete):
                 at = self.rng.randrange(len(branches) + (not complete))
                 if at < len(branches):
@@ -157,9 +162,18 @@ class ProgramExecution:
             case JumpStep(loop, again):
                 raise _ExecutedJumpError(None if loop is None else id(loop), again=again)
 
-    def _repeat(
-        self, procedure: ProgramProcedure, loop: RepeatStep, frame: dict[ProgramArray, _ArrayCopies]
-    ) -> None:
+    def _work(self, name: ProcedureName, step: WorkStep, frame: _Frame) -> None:
+        for datum, use in step.uses.items():
+            if use.needs or (use.writes and datum in frame.parts):
+                self._need(name, datum, frame.arrays[datum], step.side, "it is used")
+        for datum, use in step.uses.items():
+            if use.writes:
+                frame.arrays[datum].newest += 1
+                frame.arrays[datum].copies[step.side] = frame.arrays[datum].newest
+            if use.undefined:
+                frame.arrays[datum].copies[step.side.other] = frame.arrays[datum].newest
+
+    def _repeat(self, procedure: ProgramProcedure, loop: RepeatStep, frame: _Frame) -> None:
         number = self.rng.randrange(_MOST_ITERATIONS + 1) if self.steps < _MOST_STEPS else 0
         for _ in range(number):
             try:
@@ -170,12 +184,11 @@ class ProgramExecution:
                 if not jump.again:
                     return
 
-    def _move(
-        self, name: ProcedureName, at: tuple[int, int], frame: dict[ProgramArray, _ArrayCopies]
-    ) -> None:
+    def _move(self, name: ProcedureName, at: tuple[int, int], frame: _Frame) -> None:
         for one in self.transfers.get((name, *at), ()):
-            array = frame[one.datum]
-            array.copies[one.to] = array.copies[one.to.other]
+            array = frame.arrays[one.datum]
+            if one.datum not in frame.parts:
+                array.copies[one.to] = array.copies[one.to.other]
             self.moved += 1
 
     def _need(

@@ -16,14 +16,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from enum import Enum
 from itertools import chain, product
 from typing import NamedTuple
 
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.device_program import (
     ChoiceStep,
+    Contract,
     CopyUse,
+    FixedStates,
     JumpStep,
     Passed,
     Position,
@@ -35,6 +36,7 @@ from psyclone_storage.ir.device_program import (
     ProgramTransfer,
     RepeatStep,
     StepSequence,
+    Valid,
     WorkStep,
     nested_steps,
 )
@@ -46,28 +48,9 @@ LOOP, BRANCH = 8.0, 0.5
 """Weights of the costs in a loop and in a branch."""
 
 
-class Valid(Enum):
-    """The valid copies of an array."""
-
-    HOST = "host"
-    DEVICE = "device"
-    BOTH = "both"
-
-    def has(self, side: Side) -> bool:
-        """Return whether the copy on a side is valid."""
-        return self is Valid.BOTH or self.value == side.value
-
-
 _ONLY = {Side.HOST: Valid.HOST, Side.DEVICE: Valid.DEVICE}
 _MISSING = {Valid.HOST: Side.DEVICE, Valid.DEVICE: Side.HOST}
 _ANY = tuple(Valid)
-
-
-class Contract(NamedTuple):
-    """The states of an array at the entry and at the exit of a procedure."""
-
-    entry: Valid
-    exit: Valid
 
 
 _History = tuple["_History", object] | None
@@ -102,27 +85,29 @@ class _CallChoice(NamedTuple):
 class ProgramPlan:
     """The transfers of a program, and the contracts of its procedures.
 
-    `infeasible` are arrays for which there is no plan.
+    `infeasible` are arrays for which there is no plan. `states` are all contracts that the
+    transfers of open procedures allow.
     """
 
     transfers: tuple[ProgramTransfer, ...] = ()
     contracts: Mapping[tuple[ProcedureName, ProgramArray], Contract] = field(default_factory=dict)
     infeasible: frozenset[ProgramArray] = frozenset()
+    states: Mapping[ProcedureName, Mapping[ProgramArray, FixedStates]] = field(default_factory=dict)
 
 
 def plan_program(
     procedures: Iterable[ProgramProcedure],
-    root: ProcedureName,
-    closed: frozenset[ProcedureName] = frozenset(),
+    closed: frozenset[ProcedureName],
+    opened: frozenset[ProcedureName] = frozenset(),
     assumed: frozenset[FactKind] = frozenset(),
 ) -> ProgramPlan:
-    """Return the transfers for the call tree of `root`.
+    """Return the transfers for a call tree.
 
-    `procedures` are those of the tree, callers first. Callers of those in `closed` are unknown:
-    as for the root, copies on the host are valid at entry and at exit. `assumed` are facts about
-    all arrays.
+    `procedures` are those of the tree, callers first. Callers of those in `closed`, such as the
+    root, are unknown: copies on the host are valid at entry and at exit. Callers of those in
+    `opened` are planned later, and obey any contract. `assumed` are facts about all arrays.
     """
-    return _ProgramPlanner(tuple(procedures), closed | {root}, assumed).plan()
+    return _ProgramPlanner(tuple(procedures), closed, opened, assumed).plan()
 
 
 class _ProgramPlanner:
@@ -132,24 +117,17 @@ class _ProgramPlanner:
         self,
         procedures: tuple[ProgramProcedure, ...],
         closed: frozenset[ProcedureName],
+        opened: frozenset[ProcedureName],
         assumed: frozenset[FactKind],
     ) -> None:
         self._writes_parts = FactKind.UNWRITTEN_UNUSED not in assumed
         self.procedures = {one.name: one for one in procedures}
         self._closed = closed
-        self._parts = {
-            one.inner
-            for procedure in procedures
-            for call in nested_steps(procedure.body)
-            if isinstance(call, ProgramCall)
-            for each in call.passed
-            for one in each
-            if not one.whole
-        }
-        """The arrays of procedures that are only parts of arrays of a caller."""
+        self._opened = opened
+        self._parts = _parts_of(procedures)
         self._contracts: dict[tuple[ProcedureName, ProgramArray], Contract] = {}
         self._codes: dict[tuple[ProcedureName, ProgramArray], tuple[ProgramTransfer, ...]] = {}
-        self._tables: dict[tuple[ProcedureName, ProgramArray], dict[Contract, _Route]] = {}
+        self._tables: dict[tuple[ProcedureName, ProgramArray, bool], dict[Contract, _Route]] = {}
         self._callers = self._calls_of()
 
     def _calls_of(
@@ -168,24 +146,42 @@ class _ProgramPlanner:
 
     def plan(self) -> ProgramPlan:
         lost: set[ProgramArray] = set()
-        for procedure in self.procedures.values():
-            for datum in sorted(procedure.body.data):
+        own = [one for one in self.procedures.values() if one.fixed is None]
+        for procedure in own:
+            for datum in sorted(procedure.data):
                 contract = self._contract_of(procedure, datum)
                 if contract is None:
                     lost.add(datum)
                 else:
                     self._fix(procedure.name, datum, contract)
         for name, datum in reversed(self._contracts):
-            self._tables.pop((name, datum), None)
+            self._forget(name, datum)
             way = self._table(name, datum).get(self._contracts[name, datum])
             if way is None:
                 lost.add(datum)
             else:
                 found = (one for one in _flat(way.history) if isinstance(one, ProgramTransfer))
                 self._codes[name, datum] = tuple(found)
-                self._tables.pop((name, datum))
+                self._forget(name, datum)
         transfers = chain.from_iterable(reversed(self._codes.values()))
-        return ProgramPlan(tuple(transfers), self._contracts, frozenset(lost))
+        states = {one.name: self._states(one) for one in own if one.name in self._opened}
+        return ProgramPlan(tuple(transfers), self._contracts, frozenset(lost), states)
+
+    def _states(self, procedure: ProgramProcedure) -> dict[ProgramArray, FixedStates]:
+        """Return the contracts of a procedure with its transfers, without its own arrays."""
+        costs = {
+            part: {
+                datum: {one: way.cost for one, way in self._table(*key, part=part).items()}
+                for datum in sorted(procedure.data - procedure.left)
+                if (key := (procedure.name, datum)) in self._codes
+            }
+            for part in (False, True)
+        }
+        return {one: FixedStates(whole, costs[True][one]) for one, whole in costs[False].items()}
+
+    def _forget(self, name: ProcedureName, datum: ProgramArray) -> None:
+        for part in (False, True):
+            self._tables.pop((name, datum, part), None)
 
     # ------------------------------------------------------------------------ contracts
 
@@ -193,6 +189,15 @@ class _ProgramPlanner:
         """Return the contract for which the procedure and its callers cost least together."""
         table = self._table(procedure.name, datum)
         callers = self._callers.get((procedure.name, datum), [])
+        if procedure.name in self._opened - self._closed and not callers:
+            is_fresh = datum in procedure.fresh
+
+            def cost_of(one: Contract) -> tuple[float, float]:
+                # Usually one copy is valid before a call: a caller transfers to make both valid.
+                extra = one.entry is Valid.BOTH and not is_fresh
+                return table[one].cost + extra, table[one].cost
+
+            return min(table, key=cost_of, default=None)
         if procedure.name in self._closed or not callers:
             entries = _ANY if datum in procedure.fresh else (Valid.HOST,)
             exits = _ANY if datum in procedure.left else (Valid.HOST, Valid.BOTH)
@@ -224,37 +229,50 @@ class _ProgramPlanner:
         else:
             self._contracts[name, datum] = contract
         for key in ((name, datum), *self._callers.get((name, datum), ())):
-            self._tables.pop(key, None)
+            self._forget(*key)
 
-    def _table(self, name: ProcedureName, datum: ProgramArray) -> dict[Contract, _Route]:
+    def _table(
+        self, name: ProcedureName, datum: ProgramArray, *, part: bool = False
+    ) -> dict[Contract, _Route]:
         """Return the cheapest way for each contract that is possible for an array.
 
         These are all that the transfers of a procedure allow, once they are known, otherwise the
-        one that was chosen.
+        one that was chosen. A `part` of an array cannot be transferred.
         """
-        key = name, datum
+        part = part or datum in self._parts
+        key, fixed = (name, datum, part), self.procedures[name].fixed
         if key not in self._tables:
-            body, code = self.procedures[name].body, self._codes.get(key)
-            exits = _ANY if body.has_jumps else (None,)
-            table: dict[Contract, _Route] = {}
-            for entry, wanted in product(_ANY, exits):
-                env: dict[tuple[int | None, bool], Valid] = {}
-                if wanted is not None:
-                    env[None, False] = wanted
-                place = _PlanContext(name, datum, env, fixed=code)
-                ways = self._sequence(place, body, {entry: _Route(0.0)})
-                if set(ways) == {None} and wanted is not None:
-                    ways = {wanted: ways[None]}
-                table |= {
-                    Contract(entry, state): way
-                    for state, way in ways.items()
-                    if state is not None and wanted in (None, state)
-                }
-            own = self._contracts.get(key)
-            if own is not None and code is None:
-                table = {own: table[own]} if own in table else {}
-            self._tables[key] = table
+            if fixed is not None:
+                costs = fixed[datum].part if part else fixed[datum].whole
+                self._tables[key] = {one: _Route(cost) for one, cost in costs.items()}
+            elif part and self._codes.get((name, datum)):
+                self._tables[key] = {}
+            else:
+                self._tables[key] = self._searched(name, datum, part=part)
         return self._tables[key]
+
+    def _searched(
+        self, name: ProcedureName, datum: ProgramArray, *, part: bool
+    ) -> dict[Contract, _Route]:
+        body, code = self.procedures[name].body, self._codes.get((name, datum))
+        table: dict[Contract, _Route] = {}
+        for entry, wanted in product(_ANY, _ANY if body.has_jumps else (None,)):
+            env: dict[tuple[int | None, bool], Valid] = {}
+            if wanted is not None:
+                env[None, False] = wanted
+            place = _PlanContext(name, datum, env, fixed=code, part=part)
+            ways = self._sequence(place, body, {entry: _Route(0.0)})
+            if set(ways) == {None} and wanted is not None:
+                ways = {wanted: ways[None]}
+            table |= {
+                Contract(entry, state): way
+                for state, way in ways.items()
+                if state is not None and wanted in (None, state)
+            }
+        own = self._contracts.get((name, datum))
+        if own is not None and code is None:
+            return {own: table[own]} if own in table else {}
+        return table
 
     # ------------------------------------------------------------------------ ways
 
@@ -283,7 +301,7 @@ class _ProgramPlanner:
                     ways = _after_transfer(one, ways)
             return _weakened(ways)
         found = dict(ways)
-        may_move = position is not None and place.datum not in self._parts
+        may_move = position is not None and not place.part
         for state, way in ways.items():
             if state in _MISSING and position is not None and may_move:
                 moved = ProgramTransfer(place.datum, _MISSING[state], position, place.weight)
@@ -309,11 +327,12 @@ class _ProgramPlanner:
         match step:
             case WorkStep(side, uses):
                 use = uses[place.datum]
-                if place.datum in self._parts and use.writes and self._writes_parts:
+                if place.part and use.writes and self._writes_parts:
                     use = CopyUse(needs=True, writes=True)
                 if use.needs and not state.has(side):
                     return {}
-                return {_ONLY[side] if use.writes else state: _Route(0.0)}
+                written = Valid.BOTH if use.undefined else _ONLY[side]
+                return {written if use.writes else state: _Route(0.0)}
             case ProgramCall():
                 return self._called(place, step, state)
             case ChoiceStep(branches, complete):
@@ -374,13 +393,17 @@ class _ProgramPlanner:
         contract: Contract,
     ) -> float | None:
         """Return the cost of transfers in a called procedure, None if it has no such contract."""
-        used = self.procedures[name].body.data
-        inner = {one.inner for one in passed if one.outer == place.datum and one.inner in used}
+        used = self.procedures[name].data
+        inner: dict[ProgramArray, bool] = {}
+        for one in passed:
+            if one.outer == place.datum and one.inner in used:
+                part = place.part or not one.whole
+                inner[one.inner] = inner.get(one.inner, False) or part
         if not inner:
             return 0.0 if contract.entry is contract.exit else None
         total = 0.0
-        for datum in sorted(inner):
-            way = self._table(name, datum).get(contract)
+        for datum, part in sorted(inner.items()):
+            way = self._table(name, datum, part=part).get(contract)
             if way is None:
                 return None
             total += way.cost
@@ -391,7 +414,8 @@ class _ProgramPlanner:
 class _PlanContext:
     """The array, its procedure and constructs: the weight, and the states where jumps arrive.
 
-    If the transfers of the procedure are `fixed`, there are no others.
+    If the transfers of the procedure are `fixed`, there are no others. A `part` of an array is not
+    transferred.
     """
 
     procedure: ProcedureName
@@ -399,6 +423,7 @@ class _PlanContext:
     env: Mapping[tuple[int | None, bool], Valid]
     weight: float = 1.0
     fixed: tuple[ProgramTransfer, ...] | None = None
+    part: bool = False
 
     def inside(
         self, factor: float, loop: Line | None = None, state: Valid | None = None
@@ -406,7 +431,7 @@ class _PlanContext:
         env = self.env
         if loop is not None and state is not None:
             env = {**env, (id(loop), True): state, (id(loop), False): state}
-        return _PlanContext(self.procedure, self.datum, env, self.weight * factor, self.fixed)
+        return replace(self, env=env, weight=self.weight * factor)
 
     def before(self, step: ProgramStep, body: StepSequence) -> Position:
         if step.line is None:
@@ -415,6 +440,22 @@ class _PlanContext:
 
     def at_end(self, body: StepSequence) -> Position:
         return Position(self.procedure, body.line, body.block, id(body.line))
+
+
+def _parts_of(procedures: Iterable[ProgramProcedure]) -> frozenset[ProgramArray]:
+    """Return the arrays of procedures that are only parts of arrays of a caller."""
+    passed = [
+        one
+        for procedure in procedures
+        for call in nested_steps(procedure.body)
+        if isinstance(call, ProgramCall)
+        for each in call.passed
+        for one in each
+    ]
+    found: set[ProgramArray] = set()
+    while new := {one.inner for one in passed if not one.whole or one.outer in found} - found:
+        found |= new
+    return frozenset(found)
 
 
 def _after_transfer(transfer: ProgramTransfer, ways: _Routes) -> _Routes:

@@ -8,10 +8,11 @@ host and one on the device.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Line
@@ -38,15 +39,49 @@ class ProgramArray(NamedTuple):
         return ".".join(part for part in (self.module, self.procedure, self.name) if part)
 
 
+class Valid(Enum):
+    """The valid copies of an array."""
+
+    HOST = "host"
+    DEVICE = "device"
+    BOTH = "both"
+
+    def has(self, side: Side) -> bool:
+        """Return whether the copy on a side is valid."""
+        return self is Valid.BOTH or self.value == side.value
+
+
+class Contract(NamedTuple):
+    """The states of an array at the entry and at the exit of a procedure."""
+
+    entry: Valid
+    exit: Valid
+
+
+@dataclass(frozen=True, slots=True)
+class FixedStates:
+    """The contracts that the transfers of a finished procedure allow, with the costs of these.
+
+    `part` are those for an argument that is only a part of an array. `on_device` means that a
+    device region uses the array.
+    """
+
+    whole: Mapping[Contract, float]
+    part: Mapping[Contract, float]
+    on_device: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class CopyUse:
     """A use of an array on one side.
 
-    `needs` means that the copy must be valid before: the use reads it, or writes only a part.
+    `needs` means that the copy must be valid before: the use reads it, or writes only a part. After
+    an `undefined` use, no copy has values, so that both count as valid.
     """
 
     needs: bool
     writes: bool
+    undefined: bool = False
 
     def joined(self, other: CopyUse) -> CopyUse:
         """Return one use that requires what both require."""
@@ -168,13 +203,27 @@ class ProgramProcedure:
     """A procedure with device regions, its own or those of procedures that it calls.
 
     `fresh` are arrays without values at entry, `left` those whose values are not used after the
-    procedure; local variables are both.
+    procedure; local variables are both. A finished procedure has no steps: `fixed` are its
+    contracts.
     """
 
     name: ProcedureName
     body: StepSequence
     fresh: frozenset[ProgramArray] = frozenset()
     left: frozenset[ProgramArray] = frozenset()
+    fixed: Mapping[ProgramArray, FixedStates] | None = None
+
+    @cached_property
+    def data(self) -> frozenset[ProgramArray]:
+        """The arrays that the procedure uses."""
+        return self.body.data if self.fixed is None else frozenset(self.fixed)
+
+    def without(self, data: frozenset[ProgramArray]) -> ProgramProcedure:
+        """Return the procedure without some arrays."""
+        if self.fixed is None:
+            return replace(self, body=self.body.without(data))
+        rest = {one: states for one, states in self.fixed.items() if one not in data}
+        return replace(self, fixed=rest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,9 @@
 """Generated units: a module, its routines and their statements, as input of the printers.
 
 A unit is the result of lowering: all names are chosen, and only the syntax is left to the printer.
-Statements are procedural, with arrays and pointers, and independent of domains and files. Kernel
-bodies and whole source files use the same statements, and some that lowering never generates.
-Statements read from a source file have a `place`, and constructs an `extent`; comparisons ignore
-both. `exit` and `cycle` refer to the `name` of a construct.
+Statements are procedural and independent of domains and files. Kernel bodies and whole files use
+the same statements, and some that lowering never generates. Those of a file have a `place`, and
+constructs an `extent`; comparisons ignore both. `exit` and `cycle` use the construct's `name`.
 """
 
 from __future__ import annotations
@@ -444,10 +443,11 @@ class EnterDataLine:
 
 @dataclass(frozen=True, slots=True)
 class ExitDataLine:
-    """An `exit data` directive that deletes `items` from a device without copying values back."""
+    """An `exit data` directive that deletes `items`; with `finalize`, also if entered twice."""
 
     items: tuple[Expr, ...]
     openmp: bool = False
+    finalize: bool = False
 
 
 @dataclass(frozen=True, slots=True)

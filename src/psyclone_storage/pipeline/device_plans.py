@@ -7,7 +7,6 @@ regions then find their arrays on the device.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
@@ -15,8 +14,7 @@ from itertools import count
 from psyclone_storage.analysis.bodies.effects import ProcedureCall
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
-from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.base.source import Span
+from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.coherence.program_transfers import ProgramPlan, plan_program
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.device_program import (
@@ -37,47 +35,16 @@ from psyclone_storage.ir.rewrite import with_changed_blocks
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.pipeline.device_reports import DataPlan, transfer_reports
 from psyclone_storage.pipeline.device_restrictions import Restrictions
-from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem, all_groups, host_lines
-from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
+from psyclone_storage.pipeline.program_regions import all_groups, host_lines
+from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
+from psyclone_storage.pipeline.program_uses import GivenUses, ProgramUses, home_module
+from psyclone_storage.pipeline.transfer_sizes import ArraySizes
 from psyclone_storage.transform.file_bench import FileBench
 
 _Lines = tuple[un.Line, ...]
 _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
-
-
-@dataclass(frozen=True, slots=True)
-class TransferReport:
-    """A transfer, or what creates a copy on the device, for the report.
-
-    `reader` is the use that needs the transfer, and `writer` the one that made the copy stale.
-    """
-
-    datum: str
-    to: str
-    procedure: str
-    line: int
-    weight: float
-    reader: str
-    writer: str
-
-
-@dataclass(frozen=True, slots=True)
-class DataPlan:
-    """The planned data of a call tree.
-
-    - `data`: the arrays that stay on the device.
-    - `transfers`: their transfers.
-    - `left_out`: arrays that regions copy themselves, with reasons.
-    - `unknown`: called procedures that are not in the files; they are assumed to use only their
-      arguments, on the host.
-    """
-
-    root: str
-    data: tuple[str, ...] = ()
-    transfers: tuple[TransferReport, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    unknown: tuple[str, ...] = ()
 
 
 def plan_device_data(
@@ -92,16 +59,34 @@ def plan_device_data(
         CompileError: `T003`, there is no such procedure; `T098`, a statement of a procedure with
             device regions is not understood, moves data already, or the procedure is recursive.
     """
-    return _DataPlanner(tuple(benches), finder, frozenset(map(key_of, readers))).plan(root)
+    return _TreePlanner(tuple(benches), finder, frozenset(map(key_of, readers))).plan(root)
 
 
-class _DataPlanner:
-    """The procedures of the files, and where each is."""
+@dataclass(frozen=True, slots=True)
+class OtherFiles:
+    """The procedures of other files of which only contracts are known, and the modules of these.
+
+    `finished` are those with device regions, and `families` the kinds of their directives.
+    """
+
+    codes: Mapping[ProcedureName, Routine] = field(default_factory=dict)
+    modules: Mapping[str, Routine] = field(default_factory=dict)
+    effects: Mapping[ProcedureName, GivenUses] = field(default_factory=dict)
+    finished: Mapping[ProcedureName, ProgramProcedure] = field(default_factory=dict)
+    families: Mapping[ProcedureName, frozenset[str]] = field(default_factory=dict)
+
+
+class DataPlanner:
+    """The procedures of files, and where each is; inserts the directives of a plan."""
 
     def __init__(
-        self, benches: tuple[FileBench, ...], finder: ModuleFinder, readers: frozenset[str]
+        self,
+        benches: tuple[FileBench, ...],
+        finder: ModuleFinder,
+        readers: frozenset[str],
+        others: OtherFiles = OtherFiles(),  # noqa: B008
     ) -> None:
-        self._places: dict[ProcedureName, tuple[FileBench, str]] = {}
+        self.places: dict[ProcedureName, tuple[FileBench, str]] = {}
         for bench in benches:
             inner = {
                 one.extent
@@ -113,109 +98,101 @@ class _DataPlanner:
                 code = bench.code(key)
                 if code.extent not in inner:
                     name = ProcedureName(home_module(code), code.key)
-                    self._places.setdefault(name, (bench, key))
+                    self.places.setdefault(name, (bench, key))
         units = [unit for bench in benches for unit in bench.file.every_unit()]
-        self._modules = {unit.key: unit for unit in units if unit.kind is ScopeKind.MODULE}
-        self._submodules = [unit for unit in units if unit.kind is ScopeKind.SUBMODULE]
+        own = {unit.key: unit for unit in units if unit.kind is ScopeKind.MODULE}
+        self.modules = {**others.modules, **own}
+        self.submodules = [unit for unit in units if unit.kind is ScopeKind.SUBMODULE]
         kinds = (one.kind for bench in benches for one in bench.facts)
-        codes = {name: bench.code(key) for name, (bench, key) in self._places.items()}
+        codes = {name: bench.code(key) for name, (bench, key) in self.places.items()}
         assumed = frozenset(kind for kind in kinds if kind in ASSUMPTIONS)
-        self._finder = finder
-        self._uses = ProgramUses(codes, finder, assumed, readers)
-        self._tree = ProgramTree(self._uses)
+        self.finder, self.others = finder, others
+        self._families: dict[ProcedureName, frozenset[str]] = {}
+        every = {**others.codes, **codes}
+        self.uses = ProgramUses(every, finder, assumed, readers, others.effects)
+        self.tree = ProgramTree(self.uses, others.finished)
 
-    def plan(self, root: str) -> DataPlan:
-        """Plan the call tree of `root`."""
-        name = self._named(root)
-        self._read(name)
-        procedures = self._tree.procedures
-        excluded = self._excluded()
-        closed = self._called_outside()
-        while True:
-            kept = tuple(_without(one, excluded.keys()) for one in procedures.values())
-            plan = plan_program(kept, name, closed, self._uses.assumed)
-            if not plan.infeasible:
-                break
-            new = dict.fromkeys(plan.infeasible, "parts of it are used on both sides")
-            excluded |= self._with_passed(new)
-        self._edit(name, kept, plan)
-        used = frozenset[ProgramArray]().union(*(one.body.data for one in procedures.values()))
-        shown = {str(one): why for one, why in sorted(excluded.items()) if why and one in used}
-        data = {one for procedure in kept for one in procedure.body.data}
-        reports = tuple(_reports(kept, plan))
-        unknown = tuple(sorted(self._tree.unknown))
-        return DataPlan(str(name), tuple(map(str, sorted(data))), reports, shown, unknown)
+    def solved(
+        self,
+        excluded: dict[ProgramArray, str],
+        closed: frozenset[ProcedureName],
+        opened: frozenset[ProcedureName] = frozenset(),
+    ) -> tuple[tuple[ProgramProcedure, ...], ProgramPlan]:
+        """Return the procedures without excluded arrays, and their plan.
 
-    def _read(self, root: ProcedureName) -> None:
-        """Read the call tree of a procedure.
-
-        Raises:
-            CompileError: `T098`, all reasons against a plan.
+        Arrays for which there is no plan are added to `excluded`.
         """
-        restrictions = Restrictions(self._tree, self._modules)
-        reachable = restrictions.reachable(root)
-        self._tree.read(root)
-        found = (*restrictions.problems(reachable), *self._tree.problems)
-        raise_if_any(tuple(dict.fromkeys(self._problems(found))))
-        self._tree.left_out |= restrictions.left_out(reachable)
+        every = (*self.tree.procedures.values(), *self.tree.finished.values())
+        while True:
+            kept = tuple(one.without(frozenset(excluded)) for one in every)
+            plan = plan_program(kept, closed, opened, self.uses.assumed)
+            if not plan.infeasible:
+                return tuple(one for one in kept if one.fixed is None), plan
+            new = dict.fromkeys(plan.infeasible, "parts of it are used on both sides")
+            excluded |= self.with_passed(new)
 
-    def _named(self, root: str) -> ProcedureName:
-        key = key_of(root)
-        found = [one for one in self._places if key in (str(one), one.name)]
-        if len(found) == 1:
-            return found[0]
-        known = [str(one) for one in self._places]
-        what = "several procedures" if found else "no procedure"
-        hint = f"Write one of {', '.join(map(str, found))}." if found else did_you_mean(key, known)
-        raise CompileError(Diagnostic("T003", f"There is {what} '{root}' in the files.", hint=hint))
+    def report(
+        self,
+        root: str,
+        kept: tuple[ProgramProcedure, ...],
+        plan: ProgramPlan,
+        excluded: Mapping[ProgramArray, str],
+    ) -> DataPlan:
+        """Return the plan for the reports."""
+        procedures = self.tree.procedures.values()
+        used = frozenset[ProgramArray]().union(*(one.data for one in procedures))
+        shown = {str(one): why for one, why in sorted(excluded.items()) if why and one in used}
+        data = {one for procedure in kept for one in procedure.data}
+        reports = tuple(transfer_reports(kept, plan, ArraySizes(self.tree, self.modules)))
+        unknown = tuple(sorted(self.tree.unknown))
+        return DataPlan(root, tuple(map(str, sorted(data))), reports, shown, unknown)
 
-    def _problems(self, found: Iterable[TreeProblem]) -> Iterator[Diagnostic]:
-        for unit in self._submodules:
+    def problems(self, found: Iterable[TreeProblem]) -> Iterator[Diagnostic]:
+        """Yield the reasons against a plan as diagnostics."""
+        for unit in self.submodules:
             message = f"The data of '{unit.name}' cannot be planned: it is a submodule."
             yield Diagnostic("T098", message, unit.place)
         for one in found:
             message = f"The data of '{one.procedure}' cannot be planned: {one.reason}."
             yield Diagnostic("T098", message, one.place)
 
-    def _called_outside(self) -> frozenset[ProcedureName]:
-        """Return the procedures of the tree that others than those of the tree call."""
-        found: set[ProcedureName] = set()
-        for name in self._places.keys() - self._tree.procedures.keys():
-            code = self._uses.code(name)
-            for line in host_lines(code.body):
-                if isinstance(line, un.Call):
-                    found.update(self._uses.called(ProcedureCall(line.procedure, line.args), code))
-        return frozenset(found & self._tree.procedures.keys())
+    def found(self, root: str) -> list[ProcedureName]:
+        """Return the procedures of the files that a name may mean."""
+        key = key_of(root)
+        return [one for one in self.places if key in (str(one), one.name)]
 
     # ------------------------------------------------------------------------ data
 
-    def _excluded(self) -> dict[ProgramArray, str]:
-        """Return the arrays without a plan, with reasons; "" for those that no device uses."""
-        reasons = dict(self._tree.left_out)
-        on_device: set[ProgramArray] = set()
-        every: set[ProgramArray] = set()
-        for procedure in self._tree.procedures.values():
-            every |= procedure.body.data
+    def on_device(self) -> dict[ProgramArray, str]:
+        """Return the arrays that device regions use, with those that are passed as them."""
+        found: set[ProgramArray] = set()
+        for procedure in self.tree.procedures.values():
             for step in nested_steps(procedure.body):
                 if isinstance(step, WorkStep) and step.side is Side.DEVICE:
-                    on_device |= step.data
+                    found |= step.data
+        for procedure in self.tree.finished.values():
+            fixed = procedure.fixed or {}
+            found.update(one for one, states in fixed.items() if states.on_device)
+        return self.with_passed(dict.fromkeys(found, ""))
+
+    def excluded(self, every: Iterable[ProgramArray]) -> dict[ProgramArray, str]:
+        """Return those arrays that cannot be planned, with reasons."""
+        reasons = dict(self.tree.left_out)
         for datum in every:
             if not datum.procedure and (why := self._hidden(datum)):
                 reasons.setdefault(datum, why)
-        excluded = self._with_passed(reasons)
-        used = self._with_passed(dict.fromkeys(on_device, ""))
-        return {**dict.fromkeys(every - used.keys(), ""), **excluded}
+        return self.with_passed(reasons)
 
     def _hidden(self, datum: ProgramArray) -> str:
         """Return why a procedure of the tree cannot name a variable of a module, or ""."""
-        module = self._finder.module(datum.module)
-        if datum.module not in self._modules:
+        module = self.finder.module(datum.module)
+        if datum.module not in self.modules:
             return "its module is not in the files"
-        for name in self._tree.procedures:
-            code = self._uses.code(name)
+        for name in self.tree.procedures:
+            code = self.uses.code(name)
             if datum.name in (name.name, name.module):
                 return f"its name has another meaning in '{name}'"
-            if self._uses.datum(datum.name, code) == datum or name.module == datum.module:
+            if self.uses.datum(datum.name, code) == datum or name.module == datum.module:
                 continue
             if module is None or module.hidden(datum.name):
                 return f"it is private in '{datum.module}'"
@@ -229,15 +206,15 @@ class _DataPlanner:
         """Return the modules that a module uses, also through others."""
         queue = [module]
         for one in queue:
-            known = self._finder.module(one)
+            known = self.finder.module(one)
             new = () if known is None else (key_of(use.module) for use in known.uses)
             queue += [name for name in dict.fromkeys(new) if name not in queue]
         return frozenset(queue[1:])
 
-    def _with_passed(self, reasons: Mapping[ProgramArray, str]) -> dict[ProgramArray, str]:
+    def with_passed(self, reasons: Mapping[ProgramArray, str]) -> dict[ProgramArray, str]:
         """Return arrays with those that are passed as them or as which they are passed."""
         linked: dict[ProgramArray, set[ProgramArray]] = defaultdict(set)
-        for procedure in self._tree.procedures.values():
+        for procedure in self.tree.procedures.values():
             for step in nested_steps(procedure.body):
                 if isinstance(step, ProgramCall):
                     for each in step.passed:
@@ -254,53 +231,160 @@ class _DataPlanner:
 
     # ------------------------------------------------------------------------ directives
 
-    def _edit(
-        self, root: ProcedureName, procedures: tuple[ProgramProcedure, ...], plan: ProgramPlan
+    def edit(
+        self,
+        root: ProcedureName | None,
+        procedures: tuple[ProgramProcedure, ...],
+        plan: ProgramPlan,
+        excluded: Mapping[ProgramArray, str],
     ) -> None:
-        openmp = self._is_openmp()
-        shared = {one for procedure in procedures for one in procedure.body.data}
+        """Insert the directives of a plan; `root` creates the copies of variables of modules."""
+        used = self.on_device().keys()
+        every = (*procedures, *self.tree.finished.values())
+        shared = {one for procedure in every for one in procedure.data} - excluded.keys()
         for procedure in procedures:
-            bench, key = self._places[procedure.name]
-            code = bench.code(key)
-            own = procedure.left & procedure.body.data
+            own = procedure.left & procedure.data
             if procedure.name == root:
-                own |= {one for one in shared if not one.procedure} | procedure.body.data
+                own |= {one for one in shared if not one.procedure} | procedure.data
             here = [one for one in plan.transfers if one.position.procedure == procedure.name]
-            known = self._tree.allocated.get(procedure.name, ())
-            updates = _updates(here, openmp=openmp, if_present=procedure.name != root)
-            body = _with_lines(code.body, updates, _allocating(known, shared, openmp=openmp))
-            if own:
-                body = _with_data(body, sorted(own), openmp=openmp)
-            needed = {one.datum for one in here} | own
-            if body is not code.body or needed:
-                bench.edit(key, code.body, body, uses=tuple(self._imports(code, needed)))
+            moved = {one.datum for one in here}
+            absent = {one for one in moved if procedure.name != root or self._is_allocatable(one)}
+            updates = _updates(here, absent, openmp=self._is_openmp(procedure.name))
+            self._edit_procedure(procedure.name, updates, own & used, moved, shared & used)
+        if root is not None:
+            for name in self.tree.allocated.keys() - {one.name for one in procedures}:
+                self._edit_allocations(name, shared & used, openmp=self._is_openmp(root))
+
+    def _is_allocatable(self, one: ProgramArray) -> bool:
+        name = ProcedureName(one.module, one.procedure)
+        code = self.uses.code(name) if one.procedure else self.modules[one.module]
+        item = code.declared(one.name)
+        return item is not None and "allocatable" in item.words
+
+    def _edit_procedure(
+        self,
+        name: ProcedureName,
+        updates: Mapping[tuple[int, int], list[un.Line]],
+        own: frozenset[ProgramArray] | set[ProgramArray],
+        moved: set[ProgramArray],
+        shared: set[ProgramArray],
+    ) -> None:
+        """Insert updates into a procedure, which creates the copies of its `own` arrays."""
+        bench, key = self.places[name]
+        code, openmp = bench.code(key), self._is_openmp(name)
+        allocated = self.tree.allocated.get(name, ())
+        body = _with_lines(code.body, updates, _allocating(allocated, shared, openmp=openmp))
+        if own:
+            body = _with_data(body, sorted(own), code, openmp=openmp)
+        if body is not code.body or moved or own:
+            bench.edit(key, code.body, body, uses=tuple(self._imports(code, moved | own)))
+
+    def _edit_allocations(
+        self, name: ProcedureName, data: set[ProgramArray], *, openmp: bool
+    ) -> None:
+        """Create and delete copies where a procedure without regions allocates arrays."""
+        bench, key = self.places[name]
+        known, code = self.tree.allocated[name], bench.code(key)
+        body = _with_lines(code.body, {}, _allocating(known, data, openmp=openmp))
+        if body is not code.body:
+            bench.edit(key, code.body, body)
 
     def _imports(self, code: Routine, data: set[ProgramArray]) -> Iterator[un.Use]:
         """Yield the imports that a procedure needs to name variables of modules."""
         by_module: dict[str, list[str]] = defaultdict(list)
         for one in sorted(data):
-            if not one.procedure and self._uses.datum(one.name, code) != one:
+            if not one.procedure and self.uses.datum(one.name, code) != one:
                 by_module[one.module].append(one.name)
         for module, names in by_module.items():
             yield un.Use(module, tuple(un.Imported(name, name) for name in names))
 
-    def _is_openmp(self) -> bool:
-        """Return whether the first region of the tree is OpenMP's."""
-        for name in self._tree.procedures:
-            for is_region, group in all_groups(self._uses.procedures[name].body):
+    def families(self, name: ProcedureName) -> frozenset[str]:
+        """Return "acc" and "omp", those of the regions of a procedure and those that it calls."""
+        if name in self.others.finished:
+            return self.others.families.get(name, frozenset())
+        if name not in self._families:
+            self._families[name] = frozenset()
+            found = set[str]()
+            for is_region, group in all_groups(self.uses.procedures[name].body):
                 line = group[0]
                 if is_region and isinstance(line, un.DirectiveBlock):
-                    return line.directive is Directive.OMP_TARGET
-                if is_region and isinstance(line, un.DirectiveLine):
-                    return key_of(line.text).startswith("omp")
-        return False
+                    found.add("omp" if line.directive is Directive.OMP_TARGET else "acc")
+                elif is_region and isinstance(line, un.DirectiveLine):
+                    found.add("omp" if key_of(line.text).startswith("omp") else "acc")
+            called = filter(self.tree.is_relevant, self.tree.called_by(name))
+            self._families[name] = frozenset(found).union(*map(self.families, called))
+        return self._families[name]
+
+    def mixed(self, name: ProcedureName) -> tuple[TreeProblem, ...]:
+        """Return a problem if the regions of a call tree do not share their copies."""
+        place = self.uses.procedures[name].place
+        mixed = TreeProblem(name, "it has regions of OpenACC and of OpenMP", place)
+        return (mixed,) if len(self.families(name)) > 1 else ()
+
+    def _is_openmp(self, name: ProcedureName) -> bool:
+        return "omp" in self.families(name)
 
 
-def _with_data(body: _Lines, data: list[ProgramArray], *, openmp: bool) -> _Lines:
+class _TreePlanner(DataPlanner):
+    """Plans a call tree whose procedures are all in the files."""
+
+    def plan(self, root: str) -> DataPlan:
+        """Plan the call tree of `root`."""
+        name = self._named(root)
+        self._read(name)
+        every = {one for procedure in self.tree.procedures.values() for one in procedure.data}
+        unused = dict.fromkeys(every - self.on_device().keys(), "")
+        excluded = {**unused, **self.excluded(every)}
+        kept, plan = self.solved(excluded, self._called_outside() | {name})
+        self.edit(name, kept, plan, excluded)
+        return self.report(str(name), kept, plan, excluded)
+
+    def _read(self, root: ProcedureName) -> None:
+        """Read the call tree of a procedure.
+
+        Raises:
+            CompileError: `T098`, all reasons against a plan.
+        """
+        restrictions = Restrictions(self.tree, self.modules)
+        reachable = self.uses.reachable(root)
+        self.tree.note_allocations(reachable)
+        self.tree.read(root)
+        found = (*restrictions.problems(reachable), *self.tree.problems, *self.mixed(root))
+        raise_if_any(tuple(dict.fromkeys(self.problems(found))))
+        self.tree.left_out |= restrictions.left_out(reachable)
+
+    def _named(self, root: str) -> ProcedureName:
+        key, found = key_of(root), self.found(root)
+        if len(found) == 1:
+            return found[0]
+        known = [str(one) for one in self.places]
+        what = "several procedures" if found else "no procedure"
+        hint = f"Write one of {', '.join(map(str, found))}." if found else did_you_mean(key, known)
+        raise CompileError(Diagnostic("T003", f"There is {what} '{root}' in the files.", hint=hint))
+
+    def _called_outside(self) -> frozenset[ProcedureName]:
+        """Return the procedures of the tree that others than those of the tree call."""
+        found: set[ProcedureName] = set()
+        for name in self.places.keys() - self.tree.procedures.keys():
+            code = self.uses.code(name)
+            for line in host_lines(code.body):
+                if isinstance(line, un.Call):
+                    found.update(self.uses.called(ProcedureCall(line.procedure, line.args), code))
+        return frozenset(found & self.tree.procedures.keys())
+
+
+def _is_unallocated(one: ProgramArray, code: Routine) -> bool:
+    """Return whether an array is not allocated at the start of a procedure."""
+    item = code.declared(one.name) if one.procedure else None
+    words = frozenset[str]() if item is None else item.words
+    return one.name not in code.dummy_keys and "allocatable" in words
+
+
+def _with_data(body: _Lines, data: list[ProgramArray], code: Routine, *, openmp: bool) -> _Lines:
     """Return the statements of a procedure that creates copies of data and deletes them."""
-    items = tuple(Name(one.name) for one in data)
-    enter = un.EnterDataLine(items, values=False, openmp=openmp)
-    leave = un.ExitDataLine(items, openmp=openmp)
+    first = tuple(Name(one.name) for one in data if not _is_unallocated(one, code))
+    enter = (un.EnterDataLine(first, values=False, openmp=openmp),) if first else ()
+    leave = un.ExitDataLine(tuple(Name(one.name) for one in data), openmp=openmp)
 
     def change(lines: _Lines) -> _Lines:
         found: list[un.Line] = []
@@ -312,7 +396,7 @@ def _with_data(body: _Lines, data: list[ProgramArray], *, openmp: bool) -> _Line
 
     inner = change(body)
     ended = bool(inner) and isinstance(inner[-1], un.Return)
-    return (enter, *inner) if ended else (enter, *inner, leave)
+    return (*enter, *inner) if ended else (*enter, *inner, leave)
 
 
 def _same(old: tuple[un.Line, ...], new: list[un.Line]) -> tuple[un.Line, ...]:
@@ -320,24 +404,29 @@ def _same(old: tuple[un.Line, ...], new: list[un.Line]) -> tuple[un.Line, ...]:
 
 
 def _updates(
-    transfers: Iterable[ProgramTransfer], *, openmp: bool, if_present: bool
+    transfers: Iterable[ProgramTransfer], absent: set[ProgramArray], *, openmp: bool
 ) -> Mapping[tuple[int, int], list[un.Line]]:
     """Return the updates at each position of a procedure.
 
-    Outside the root, data may be absent: others than the procedures of the tree may call it. Then
-    regions copy what they need.
+    Data in `absent` may have no copies: allocatable arrays, and data outside the root, because
+    others than the procedures of the tree may call it. Then regions copy what they need.
     """
-    moved: dict[tuple[int, int], dict[Side, list[Name]]] = defaultdict(lambda: defaultdict(list))
+    moved: dict[tuple[int, int], dict[tuple[Side, bool], list[Name]]]
+    moved = defaultdict(lambda: defaultdict(list))
     for one in transfers:
-        moved[one.position.key, one.position.block][one.to].append(Name(one.datum.name))
+        key = one.to, one.datum in absent
+        moved[one.position.key, one.position.block][key].append(Name(one.datum.name))
     return {
-        where: [un.UpdateLine(to, tuple(names), if_present, openmp) for to, names in sides.items()]
-        for where, sides in moved.items()
+        where: [
+            un.UpdateLine(to, tuple(names), if_present, openmp)
+            for (to, if_present), names in lines.items()
+        ]
+        for where, lines in moved.items()
     }
 
 
 def _allocating(
-    allocated: Iterable[tuple[un.Line, tuple[ProgramArray, ...]]],
+    allocated: Iterable[tuple[un.Line, tuple[tuple[str, ProgramArray], ...]]],
     data: set[ProgramArray],
     *,
     openmp: bool,
@@ -345,11 +434,11 @@ def _allocating(
     """Return, by statement, what creates or deletes copies with the arrays on the host."""
     found: dict[int, un.Line] = {}
     for line, every in allocated:
-        names = tuple(Name(one.name) for one in every if one in data)
+        names = tuple(Name(key) for key, one in every if one in data)
         if names and isinstance(line, un.Allocate):
             found[id(line)] = un.EnterDataLine(names, values=False, openmp=openmp)
         elif names:
-            found[id(line)] = un.ExitDataLine(names, openmp=openmp)
+            found[id(line)] = un.ExitDataLine(names, openmp, finalize=True)
     return found
 
 
@@ -379,94 +468,3 @@ def _with_lines(
         return with_changed_blocks(line, lambda lines: block(lines, line, next(numbers)))
 
     return block(body, None, 0)
-
-
-def _without(procedure: ProgramProcedure, excluded: Iterable[ProgramArray]) -> ProgramProcedure:
-    return replace(procedure, body=procedure.body.without(frozenset(excluded)))
-
-
-# ---------------------------------------------------------------------------- reports
-
-
-def plan_text(plan: DataPlan) -> str:
-    """Return the plan of a call tree in words."""
-    to_device = sum(one.to == Side.DEVICE.value for one in plan.transfers)
-    counts = f"{_number(to_device, 'transfer')} to it and {len(plan.transfers) - to_device} from it"
-    arrays = _number(len(plan.data), "array")
-    lines = [f"Device data of '{plan.root}': {arrays} on the device, {counts}"]
-    for one in plan.transfers:
-        place = f"'{one.procedure}'" + (f", line {one.line}" if one.line else "")
-        lines.append(f"  {one.datum}: to the {one.to} in {place}")
-        lines.append(f"    {one.reader} needs what {one.writer} wrote")
-    for datum, why in plan.left_out.items():
-        lines.append(f"  {datum}: regions copy it, because {why}")
-    if plan.unknown:
-        names = ", ".join(plan.unknown)
-        lines.append(f"  not in the files, assumed to use only their arguments: {names}")
-    return "\n".join(lines) + "\n"
-
-
-def _number(amount: int, what: str) -> str:
-    return f"{amount} {what}" + ("" if amount == 1 else "s")
-
-
-def plan_json(plan: DataPlan) -> str:
-    """Return the plan of a call tree as JSON."""
-    transfers = [
-        {
-            "array": one.datum,
-            "to": one.to,
-            "procedure": one.procedure,
-            "line": one.line,
-            "estimated_executions": one.weight,
-            "reader": one.reader,
-            "writer": one.writer,
-        }
-        for one in plan.transfers
-    ]
-    table = {
-        "root": plan.root,
-        "arrays": list(plan.data),
-        "transfers": transfers,
-        "left_out": dict(plan.left_out),
-        "unknown_procedures": list(plan.unknown),
-    }
-    return json.dumps(table, indent=2) + "\n"
-
-
-def _reports(
-    procedures: tuple[ProgramProcedure, ...], plan: ProgramPlan
-) -> Iterator[TransferReport]:
-    known = {one.name: one for one in procedures}
-    for one in plan.transfers:
-        procedure = known[one.position.procedure]
-        place, reader, writer = _around(procedure, one)
-        line = 0 if place is None else place.line
-        name, to = str(one.datum), one.to.value
-        yield TransferReport(name, to, str(procedure.name), line, one.weight, reader, writer)
-
-
-def _around(procedure: ProgramProcedure, transfer: ProgramTransfer) -> tuple[Span | None, str, str]:
-    """Return the place of a transfer, the use that needs it, and the one before it."""
-    writer, reader, place = "the caller", "the caller", None
-    passed = False
-    for step in nested_steps(procedure.body):
-        here = id(step.line) == transfer.position.key and step.line is not None
-        if here:
-            passed = passed or transfer.position.block < 0
-            place = place or step.place
-        if transfer.datum not in step.data or not isinstance(step, WorkStep | ProgramCall):
-            continue
-        if isinstance(step, WorkStep):
-            use, what = step.uses[transfer.datum], f"the {step.side.value}"
-            needs = step.side is transfer.to and use.needs
-            writes = step.side is not transfer.to and use.writes
-        else:
-            what, needs, writes = f"'{step.procedures[0]}'", True, True
-        text = what if step.place is None else f"{what} in line {step.place.line}"
-        if writes and not passed:
-            writer = text
-        if needs and passed:
-            reader = text
-            break
-    return place, reader, writer

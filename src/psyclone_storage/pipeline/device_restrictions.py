@@ -7,7 +7,7 @@ may execute are checked, also those without device regions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.effects import (
     FINAL_PATTERN,
@@ -23,14 +23,16 @@ from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.device_program import ProcedureName, ProgramArray
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.paths import path_of
 from psyclone_storage.ir.rewrite import place_of_line, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.pipeline.overloads import is_overload
-from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem, host_lines
-from psyclone_storage.pipeline.program_uses import home_module
+from psyclone_storage.pipeline.program_regions import host_lines
+from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
+from psyclone_storage.pipeline.program_uses import home_module, may_allocate_target
 
 _MANAGED = regex(
     r"(?:acc\s+(?:data|enter\s+data|exit\s+data|update|declare|host_data)"
@@ -41,6 +43,7 @@ _HIDES = regex(r"\bcall\b|!\$|\bentry\b")
 _HARMLESS = regex(r"(?:implicit|private|public|protected|intrinsic|external|import|interface)\b")
 _NONBLOCKING = regex(r"mpi_(?:i(?!nit|nfo)\w+|\w+_init)$")
 _ENTRY = regex(r"\s*entry\s+(?P<name>\w+)")
+_EXTENDS = regex(r"\bextends\s*\(", re.IGNORECASE)
 _SAVE_ALL = regex(r"\s*save\s*$")
 _POINTER = regex(r"\s*procedure\b")
 _FINAL = regex(rf"{FINAL_PATTERN.pattern}[\w, \t]*", re.IGNORECASE | re.MULTILINE)
@@ -49,27 +52,34 @@ _WORD = regex(r"\w+")
 
 @dataclass(slots=True)
 class Restrictions:
-    """The restrictions of a call tree; `modules` are the modules in the given files."""
+    """The restrictions of a call tree.
+
+    `modules` are the modules in the given files, and `entries` names of `entry` statements in other
+    files. If not `complete`, the program has modules that are not known.
+    """
 
     tree: ProgramTree
-    modules: dict[str, Routine]
+    modules: Mapping[str, Routine]
+    entries: frozenset[str] = frozenset()
+    complete: bool = True
     _named: frozenset[str] = frozenset()
     _overloads: bool = False
     _final: tuple[ProcedureName, ...] = ()
+    _open: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """Find the names by which statements may call procedures of the program."""
         codes = self.tree.uses.procedures
-        lines = (line for code in codes.values() for line in code.body)
-        found = (_ENTRY.match(key_of(line.text)) for line in lines if isinstance(line, un.Opaque))
-        entries = {one["name"] for one in found if one is not None}
+        entries = {name for code in codes.values() for name in entries_of(code)}
         pointers = (
             item.names
             for code in (*codes.values(), *self.modules.values())
             for item in code.declarations
             if isinstance(item, un.Opaque) and _POINTER.match(key_of(item.text))
         )
-        self._named = frozenset(entries | {one.name for one in codes}).union(*pointers)
+        self._named = frozenset(self.entries | entries | {one.name for one in codes}).union(
+            *pointers
+        )
         texts = {key: one.module.source.text for key, one in self.modules.items()}
         self._overloads = any(map(OVERLOADS.search, texts.values()))
         final = {
@@ -79,18 +89,11 @@ class Restrictions:
             for word in _WORD.findall(key_of(found[0]))
         }
         self._final = tuple(sorted(final & codes.keys()))
-
-    def reachable(self, root: ProcedureName) -> tuple[ProcedureName, ...]:
-        """Return all procedures of the program that a call of `root` may execute."""
-        found = {root: None}
-        queue = [root]
-        for name in queue:
-            code = self.tree.uses.code(name)
-            for call in call_sites(walk_lines(code.body), code):
-                new = [one for one in self.tree.uses.called(call, code) if one not in found]
-                found |= dict.fromkeys(new)
-                queue += new
-        return tuple(found)
+        self._open = frozenset(
+            key
+            for key, module in self.modules.items()
+            if any(isinstance(item, un.Include) for item in module.contained)
+        )
 
     def problems(self, names: Iterable[ProcedureName]) -> Iterator[TreeProblem]:
         """Yield the reasons against a plan for each of some procedures."""
@@ -136,7 +139,11 @@ class Restrictions:
             by_name = isinstance(line, un.Call) and call.procedure is line.procedure
             if regions and not (by_name and isinstance(call.procedure, ex.Name)):
                 yield f"'{what}' has device regions, but no plain call", place
-            elif (regions and len(names) > 1) or (not names and self._may_be_known(call, code)):
+            elif (
+                (regions and len(names) > 1)
+                or (not names and self._may_be_known(call, code))
+                or self._may_be_overridden(call, code)
+            ):
                 yield f"it is not known which procedure '{what}' is", place
 
     def _may_be_known(self, call: ProcedureCall, code: Routine) -> bool:
@@ -148,10 +155,31 @@ class Restrictions:
             return not isinstance(kind, DerivedType) or module_of(kind, code) in own
         if not isinstance(procedure, ex.Name):
             return True
+        if self._may_be_included(procedure.key, code):
+            return True
         item = code.declared(procedure.key)
         if procedure.key in code.dummy_keys or (item is not None and "pointer" in item.words):
             return True
         return self._overloads if is_overload(procedure.key) else procedure.key in self._named
+
+    def _may_be_overridden(self, call: ProcedureCall, code: Routine) -> bool:
+        """Return whether a type in another module may override a type-bound procedure."""
+        if not isinstance(call.procedure, ex.Member) or not self.tree.uses.is_open(call, code):
+            return False
+        kind = Typing(code.symbol, code.structure).type_of(call.procedure.base)
+        home = module_of(kind, code) if isinstance(kind, DerivedType) else ""
+        sources = (one.module.source for key, one in self.modules.items() if key != home)
+        return not self.complete or any(_EXTENDS.search(source.text) for source in sources)
+
+    def _may_be_included(self, key: str, code: Routine) -> bool:
+        """Return whether a name may be that of a procedure in text that a module includes."""
+        symbol = code.symbol(key)
+        if symbol.origin is ex.Origin.UNRESOLVED:
+            uses = (*code.uses, *code.module.uses)
+            seen = {code.module.key, *(use.module_key for use in uses)}
+            return symbol.module_key in self.modules or not seen.isdisjoint(self._open)
+        home = code.module.key if symbol.origin is ex.Origin.HOST else symbol.module_key
+        return home in self._open and symbol.is_called
 
     # ------------------------------------------------------------------------ arrays
 
@@ -167,7 +195,7 @@ class Restrictions:
             found |= dict.fromkeys(() if uses is None else uses.shared, why)
         for one in names:
             code = self.tree.uses.code(one)
-            saves_all = any(
+            saves_all = code.kind is not ScopeKind.PROGRAM and any(
                 isinstance(item, un.Opaque) and _SAVE_ALL.match(key_of(item.text))
                 for item in code.declarations
             )
@@ -197,21 +225,14 @@ class Restrictions:
 
     def _allocated(self, name: ProcedureName, code: Routine) -> Iterator[tuple[ProgramArray, str]]:
         """Yield arrays that statements allocate for which no copy is created."""
-        noted = {id(line) for line, _ in self.tree.allocated.get(name, ())}
-        for line in walk_lines(code.body):
-            targets: tuple[ex.Expr, ...] = ()
-            if isinstance(line, un.Allocate | un.Deallocate) and id(line) not in noted:
-                targets = line.arrays
-            elif isinstance(line, un.Assign) and isinstance(line.target, ex.Name):
-                item = self._declared(line.target.key, code)
-                moves = item is not None and "allocatable" in item.words
-                targets = (line.target,) if moves and not _is_literal(line.value) else ()
-            elif isinstance(line, un.Call) and isinstance(line.procedure, ex.Name):
-                targets = tuple(self._allocatable(line, code))
-            for one in targets:
-                path = path_of(one.value if isinstance(one, ex.Keyword) else one)
-                if path is not None and len(path.variable) == 1:
-                    yield self.tree.uses.datum(path.root, code), f"'{name}' may allocate it"
+        assigned = [line.target for line in walk_lines(code.body)
+                    if isinstance(line, un.Assign) and may_allocate_target(line, code)]  # fmt: skip
+        targets = [one for one in assigned if self._is_allocatable(one, code)]
+        targets += self.tree.uses.passed_to_allocate(walk_lines(code.body), code)
+        for one in targets:
+            path = path_of(one.value if isinstance(one, ex.Keyword) else one)
+            if path is not None and len(path.variable) == 1:
+                yield self.tree.uses.datum(path.root, code), f"'{name}' may allocate it"
 
     def _pending(self, code: Routine) -> Iterator[tuple[ProgramArray, str]]:
         """Yield arrays whose communication MPI may complete after the call."""
@@ -225,31 +246,21 @@ class Restrictions:
                         why = f"'{line.procedure.key}' does not wait for its communication"
                         yield self.tree.uses.datum(path.root, code), why
 
-    def _allocatable(self, line: un.Call, code: Routine) -> Iterator[ex.Expr]:
-        """Yield the arguments that a called procedure may allocate."""
-        assert isinstance(line.procedure, ex.Name)
-        if line.procedure.key == "move_alloc":
-            yield from line.args
-        for name in self.tree.uses.called(ProcedureCall(line.procedure, line.args), code):
-            own = self.tree.uses.code(name)
-            for at, arg in enumerate(line.args):
-                key = own.dummy_keys[at] if at < len(own.dummy_keys) else ""
-                item = own.declared(arg.key if isinstance(arg, ex.Keyword) else key)
-                if item is not None and "allocatable" in item.words:
-                    yield arg
-
-    def _declared(self, key: str, code: Routine) -> un.Declare | None:
-        own = code.declared(key)
-        array = self.tree.uses.datum(key, code)
-        if own is None and array.module in self.modules:
-            own = self.modules[array.module].declared(array.name)
-        return own
+    def _is_allocatable(self, target: ex.Expr, code: Routine) -> bool:
+        path = path_of(target)
+        assert path is not None
+        item, array = code.declared(path.root), self.tree.uses.datum(path.root, code)
+        if item is None and array.module in self.modules:
+            item = self.modules[array.module].declared(array.name)
+        return item is not None and "allocatable" in item.words
 
 
-def _is_literal(value: ex.Expr) -> bool:
-    return isinstance(value, ex.Literal) or (
-        isinstance(value, ex.Unary) and isinstance(value.operand, ex.Literal)
-    )
+def entries_of(code: Routine) -> Iterator[str]:
+    """Yield the names of the `entry` statements of a procedure."""
+    for line in code.body:
+        found = _ENTRY.match(key_of(line.text)) if isinstance(line, un.Opaque) else None
+        if found is not None:
+            yield found["name"]
 
 
 def _hidden_names(declarations: Iterable[object]) -> Iterator[str]:

@@ -56,7 +56,9 @@ SENTINELS = ("omp", "acc")
 """The families of directives that can be removed."""
 
 if TYPE_CHECKING:
-    from psyclone_storage.pipeline.device_plans import DataPlan
+    from psyclone_storage.pipeline.contract_folder import ContractFolder
+    from psyclone_storage.pipeline.device_reports import DataPlan
+    from psyclone_storage.pipeline.separate_plans import FilePlan
 
 _CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|else|elif)", re.MULTILINE)
 _FAMILY = regex(r"(?P<family>\w+)\b")
@@ -226,6 +228,19 @@ class FileTransformer:
 
         benches, settings = (one.bench for one in files), self._settings
         return plan_device_data(benches, self._finder, root, settings.read_only_procedures)
+
+    def planned_alone(self, opened: OpenFile, root: str, folder: ContractFolder) -> FilePlan:
+        """Insert the data directives of one file, with contracts of procedures in other files.
+
+        Raises:
+            CompileError: the procedure `root` is in the file, and its data cannot be planned.
+        """
+        from psyclone_storage.pipeline.separate_plans import SeparatePlanner  # noqa: PLC0415
+
+        folder = folder.without(opened.file)
+        files = {name: self._linked(read_file(one))[0] for name, one in folder.sources.items()}
+        readers = frozenset(map(key_of, self._settings.read_only_procedures))
+        return SeparatePlanner(opened.bench, self._finder, readers, folder, files).plan(root)
 
     def _linked(self, file: SourceFile) -> tuple[SourceFile, ModuleContext]:
         """Return a file with its names resolved, and the modules around it.

@@ -7,12 +7,12 @@ data, and for arrays in `left_out`, regions copy what they need, as without a pl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.array_uses import ArrayUse
 from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites
 from psyclone_storage.analysis.bodies.names import RoutineNames
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
@@ -31,34 +31,32 @@ from psyclone_storage.ir.device_program import (
     StepSequence,
     WorkStep,
 )
-from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.paths import AccessPath, path_of
+from psyclone_storage.ir.parsed import ScopeKind
+from psyclone_storage.ir.paths import path_of
 from psyclone_storage.ir.rewrite import (
     blocks_of,
     expressions_of,
     first_words,
-    names_in,
     place_of_line,
-    substituted,
     walk_lines,
 )
-from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.pipeline.program_regions import (
+    all_groups,
+    copies_private,
+    groups,
+    host_lines,
+    is_asynchronous,
+    is_end,
+    private_names,
+    region_kind,
+)
+from psyclone_storage.pipeline.program_shapes import ArgumentShapes, value_of_argument
 from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
 
-_REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS, Directive.OMP_TARGET)
-_OPENS = regex(
-    r"(?:acc\s+(?P<acc>parallel|kernels|serial)\b"
-    r"|omp\s+(?P<omp>target)\b(?!\s*(?:data|enter|exit|update|end)\b))(?P<rest>.*)"
-)
-_OF_A_LOOP = regex(r"\s*(?:loop\b|(?:teams\s+|distribute\s+|parallel\s+|simd\s+)*(?:do|loop)\b)")
-_PRIVATE = regex(r"\b(?:first|last)?private\s*\(([^()]*)\)")
-_ASYNC = regex(r"\b(?:async|nowait)\b")
-_AROUND = (un.Comment, un.Blank, un.DirectiveLine)
-_WORD = regex(r"[a-z]\w*")
 _STRUCTURE = (un.If, un.Select, un.Return, un.Exit, un.Cycle, un.Goto, un.Label)
 """Statements that are never one step: transfers are possible in branches."""
 _DIRECTIVE = regex(r"!\$(?:acc|omp\s+target)")
@@ -73,8 +71,8 @@ _NOT_PLANNED = {
 }
 
 
-_Allocation = tuple[un.Allocate | un.Deallocate, tuple[ProgramArray, ...]]
-"""A statement with the planned arrays that it allocates or deallocates."""
+_Allocation = tuple[un.Allocate | un.Deallocate, tuple[tuple[str, ProgramArray], ...]]
+"""A statement with the planned arrays that it allocates or deallocates, and their names there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +95,13 @@ class _UnplannedError(Exception):
 
 @dataclass(slots=True)
 class ProgramTree:
-    """The procedures of a call tree, callers first, with reasons for what is not planned."""
+    """The procedures of a call tree, callers first, with reasons for what is not planned.
+
+    Those in `finished` are in other files; only their contracts are known.
+    """
 
     uses: ProgramUses
+    finished: Mapping[ProcedureName, ProgramProcedure] = field(default_factory=dict)
     procedures: dict[ProcedureName, ProgramProcedure] = field(default_factory=dict)
     left_out: dict[ProgramArray, str] = field(default_factory=dict)
     problems: list[TreeProblem] = field(default_factory=list)
@@ -107,21 +109,41 @@ class ProgramTree:
     allocated: dict[ProcedureName, list[_Allocation]] = field(default_factory=dict)
     _relevant: dict[ProcedureName, bool] = field(default_factory=dict)
 
-    def read(self, root: ProcedureName) -> None:
-        """Read a procedure, and those that it calls and that have device regions."""
+    def read(self, *roots: ProcedureName) -> None:
+        """Read procedures, and those that they call and that have device regions."""
         order: list[ProcedureName] = []
-        self._visit(root, order, set())
+        for root in roots:
+            self._visit(root, order, set())
+        known, self.procedures = self.procedures, dict(self.procedures)
+        new: dict[ProcedureName, ProgramProcedure] = {}
         for name in order:
             try:
-                self.procedures[name] = _ProcedureReader(self, name).procedure()
+                new[name] = self.procedures[name] = _ProcedureReader(self, name).procedure()
             except _UnplannedError as error:
                 self.problems.append(TreeProblem(name, error.reason, error.place))
-        self.procedures = dict(reversed(self.procedures.items()))
+        self.procedures = {**dict(reversed(new.items())), **known}
+
+    def close(self, name: ProcedureName) -> None:
+        """Treat a procedure as host code for its callers.
+
+        Its data are valid on the host at its entry and at its exit, and it deletes its copies.
+        """
+        self._relevant[name] = False
+
+    def note_allocations(self, names: Iterable[ProcedureName]) -> None:
+        """Note the statements of procedures that allocate or deallocate planned arrays."""
+        for name in names:
+            reader = _ProcedureReader(self, name)
+            for line in walk_lines(self.uses.code(name).body):
+                if isinstance(line, un.Allocate | un.Deallocate) and (data := reader.data_of(line)):
+                    self.allocated.setdefault(name, []).append((line, data))
 
     def _visit(
         self, name: ProcedureName, order: list[ProcedureName], active: set[ProcedureName]
     ) -> None:
         """Add a procedure after those that it calls."""
+        if name in self.finished or name in self.procedures:
+            return
         if name in active:
             place = self.uses.procedures[name].place
             self.problems.append(TreeProblem(name, "it is recursive", place))
@@ -145,6 +167,8 @@ class ProgramTree:
 
     def is_relevant(self, name: ProcedureName) -> bool:
         """Return whether a procedure has device regions, also in procedures that it calls."""
+        if name in self.finished:
+            return True
         if name not in self._relevant:
             self._relevant[name] = False
             code = self.uses.code(name)
@@ -163,6 +187,7 @@ class _ProcedureReader:
         self._name = name
         self._code = tree.uses.code(name)
         self._names = RoutineNames(self._code)
+        self._shapes = ArgumentShapes(tree.uses, self._code)
         self._loops: list[tuple[str, un.Line]] = []
 
     def procedure(self) -> ProgramProcedure:
@@ -171,11 +196,8 @@ class _ProcedureReader:
         Raises:
             _UnplannedError: a statement that matters is not understood.
         """
-        for line in host_lines(self._code.body):
-            if isinstance(line, un.Allocate | un.Deallocate):
-                self._note_allocation(line)
         body = self._sequence(self._code.body, None, 0)
-        local, fresh = set[ProgramArray](), set[ProgramArray]()
+        local, fresh, kept = set[ProgramArray](), set[ProgramArray](), set[ProgramArray]()
         for datum in body.data:
             if datum.procedure:
                 item = self._code.declared(datum.name)
@@ -183,10 +205,11 @@ class _ProcedureReader:
                 if datum.name == key_of(self._code.result):
                     fresh.add(datum)
                 elif not is_dummy:
-                    local.add(datum)
+                    (local if item is None or item.value is None else kept).add(datum)
                 elif item is not None and "intent(out)" in item.words:
                     fresh.add(datum)
-        return ProgramProcedure(self._name, body, frozenset(local | fresh), frozenset(local))
+        left = frozenset(local | kept)
+        return ProgramProcedure(self._name, body, frozenset(local | fresh), left)
 
     # ------------------------------------------------------------------------ statements
 
@@ -204,8 +227,8 @@ class _ProcedureReader:
         self._check_region(group)
         private = frozenset[str]()
         for line in walk_lines(group):
-            own = _private_names(line)
-            if line is head and not _reads_first(line):
+            own = private_names(line)
+            if line is head and not copies_private(line):
                 private = own
             else:
                 for key in own:
@@ -222,14 +245,14 @@ class _ProcedureReader:
             _UnplannedError: it does not, or its end is not found.
         """
         head, place = group[0], _place(group)
-        if any(map(_is_asynchronous, walk_lines(group))):
+        if any(map(is_asynchronous, walk_lines(group))):
             raise _UnplannedError("a region is asynchronous", place)
         if isinstance(head, un.DirectiveBlock):
             may_stay = head.condition is not None
         else:
             may_stay = isinstance(head, un.DirectiveLine) and bool(_IF.search(key_of(head.text)))
             done = [one for one in group if not isinstance(one, un.Comment | un.Blank)]
-            if not (_is_end(done[-1]) or isinstance(done[-1], un.Do)):
+            if not (is_end(done[-1]) or isinstance(done[-1], un.Do)):
                 raise _UnplannedError("the end of a region is not found", place)
         if may_stay:
             raise _UnplannedError("a region may run on the host", place)
@@ -237,6 +260,9 @@ class _ProcedureReader:
     def _statement(self, line: un.Line) -> Iterator[ProgramStep]:
         if not self._matters(line):
             uses = self._uses((line,), frozenset())
+            if isinstance(line, un.Allocate | un.Deallocate):
+                uses |= {one: replace(uses[one], undefined=True) for _, one in self.data_of(line)
+                         if not uses[one].needs}  # fmt: skip
             if uses:
                 yield WorkStep(Side.HOST, uses, line, place_of_line(line))
             return
@@ -301,7 +327,7 @@ class _ProcedureReader:
     def _is_relevant_inside(self, line: un.Line) -> bool:
         if isinstance(line, un.Call):
             return self._matters(line)
-        return _region_kind(line) != ""
+        return region_kind(line) != ""
 
     def _leaves(self, loop: un.Do | un.While) -> bool:
         """Return whether a loop contains a jump out of it."""
@@ -354,57 +380,32 @@ class _ProcedureReader:
             return False
         if key in self._names.aliases or key in self._names.unclear:
             reason = "other statements may change its meaning"
-        if "allocatable" in item.words and key in self._code.dummy_keys:
-            reason = "callers may allocate it"
+        if key in self._code.dummy_keys and self._tree.uses.may_allocate(self._name, key):
+            reason = "it may be allocated here"
         if isinstance(item.shape[-1], ex.Star):
             reason = "its size is not known"
         if item.value is not None and datum.procedure:
             reason = _NOT_PLANNED["save"]
-        if reason == _NOT_PLANNED["save"] and not datum.procedure:
+        once = not datum.procedure or self._code.kind is ScopeKind.PROGRAM
+        if reason == _NOT_PLANNED["save"] and once:
             reason = ""
         if reason:
             self._tree.left_out.setdefault(datum, reason)
         return True
 
-    def _same_shape(self, line: un.Call, own: Routine, dummy: str, outer: str) -> bool:
-        """Return whether an argument certainly has the shape of the array that is passed."""
-        inner, given = own.declared(dummy), self._names.declaration((outer,))
-        if inner is None or given is None or len(inner.shape) != len(given.shape):
-            return False
-        actual = {
-            arg.key if isinstance(arg, ex.Keyword) else key: _value(arg)
-            for key, arg in zip(own.dummy_keys, line.args, strict=False)
-        }
-
-        def is_same(one: ex.Expr, other: ex.Expr) -> bool:
-            inside = substituted(_with_constants(one, own), actual)
-            both = (_with_constants(extent, self._code) for extent in (inside, other))
-            return len({*map(ex.spell, both)}) == 1
-
-        return all(
-            _is_free(one) or (self._is_fixed(other) and is_same(one, other))
-            for one, other in zip(inner.shape, given.shape, strict=True)
-        )
-
-    def _is_fixed(self, extent: ex.Expr) -> bool:
-        """Return whether an extent has the same value throughout the procedure."""
-        found = [self._code.declared(name) for name in names_in(extent)]
-        return all(item is None or bool(item.words & {"intent(in)", "parameter"}) for item in found)
-
-    def _note_allocation(self, line: un.Allocate | un.Deallocate) -> None:
+    def data_of(self, line: un.Allocate | un.Deallocate) -> tuple[tuple[str, ProgramArray], ...]:
+        """Return the planned arrays that a statement allocates or deallocates, with their names."""
         paths = filter(None, map(path_of, line.arrays))
         keys = (path.root for path in paths if len(path.variable) == 1)
-        data = tuple(self._tree.uses.datum(key, self._code) for key in keys
+        return tuple((key, self._tree.uses.datum(key, self._code)) for key in keys
                      if self.is_planned(key))  # fmt: skip
-        if data:
-            self._tree.allocated.setdefault(self._name, []).append((line, data))
 
     def _call(self, line: un.Call) -> Iterator[ProgramStep]:
         place = place_of_line(line)
         names = self._tree.uses.called(ProcedureCall(line.procedure, line.args), self._code)
-        passed = tuple(tuple(self._passed(line, name)) for name in names)
+        passed = tuple((*self._passed(line, name), *self._shared(name)) for name in names)
         read: list[ex.Expr] = []
-        for value in map(_value, line.args):
+        for value in map(value_of_argument, line.args):
             path = path_of(value)
             is_array = path is not None and self.is_planned(path.root)
             read += path.subscripts if path is not None and is_array else (value,)
@@ -420,10 +421,10 @@ class _ProcedureReader:
             key = own.dummy_keys[at] if at < len(own.dummy_keys) else ""
             key = arg.key if isinstance(arg, ex.Keyword) else key
             inner = ProgramArray(home_module(own), own.key, key)
-            value, path = _value(arg), path_of(_value(arg))
+            value, path = value_of_argument(arg), path_of(value_of_argument(arg))
             is_array = path is not None and len(path.variable) == 1 and self.is_planned(path.root)
             if not is_array or path is None:
-                if reader.is_planned(key):
+                if name not in self._tree.finished and reader.is_planned(key):
                     self._tree.left_out.setdefault(inner, f"'{ex.spell(value)}' is passed as it")
                 continue
             outer = self._tree.uses.datum(path.root, self._code)
@@ -431,36 +432,19 @@ class _ProcedureReader:
                 why = f"it is passed to '{name}' as an argument that is no array"
                 self._tree.left_out.setdefault(outer, why)
                 continue
-            if self._may_be_copied(path, own, key):
+            if self._shapes.may_be_copied(path, own, key):
                 why = f"a copy of it may be passed to '{name}'"
                 self._tree.left_out.setdefault(outer, why)
             whole = isinstance(value, ex.Name) or path.is_whole
-            whole = whole and self._same_shape(line, own, key, path.root)
+            whole = whole and self._shapes.are_equal(line, own, key, path.root)
             yield Passed(inner, outer, whole)
-        if name in self._tree.procedures:
-            for datum in sorted(self._tree.procedures[name].body.data):
-                if not datum.procedure:
-                    yield Passed(datum, datum)
 
-    def _may_be_copied(self, path: AccessPath, own: Routine, dummy: str) -> bool:
-        """Return whether the compiler may pass a contiguous copy of a section."""
-        inner, outer = own.declared(dummy), self._names.declaration(path.variable)
-        if inner is None or outer is None:
-            return inner is None
-        ranges = (item for item in path.subscripts if not isinstance(item, ex.Range))
-        if any(self._names.typing.rank_of(item) != 0 for item in ranges):
-            return True
-        if all(map(_is_free, inner.shape)) and "contiguous" not in inner.words:
-            return False
-        if any(map(_is_free, outer.shape)) and not outer.words & {"contiguous", "allocatable"}:
-            return True
-        items = path.subscripts
-        full = 0
-        while full < len(items) and items[full] == ex.Range():
-            full += 1
-        rest = items[full + 1 :] if full < len(items) else ()
-        strided = full < len(items) and getattr(items[full], "step", None) is not None
-        return strided or any(isinstance(one, ex.Range) for one in rest)
+    def _shared(self, name: ProcedureName) -> Iterator[Passed]:
+        """Yield the variables of modules that a called procedure uses."""
+        known = self._tree.finished.get(name) or self._tree.procedures.get(name)
+        for datum in () if known is None else sorted(known.data):
+            if not datum.procedure:
+                yield Passed(datum, datum)
 
 
 def _why_not(line: un.Line) -> str:
@@ -472,25 +456,6 @@ def _why_not(line: un.Line) -> str:
     return f"'{first_words(line)}' is not understood"
 
 
-def _value(arg: ex.Expr) -> ex.Expr:
-    return arg.value if isinstance(arg, ex.Keyword) else arg
-
-
-def _is_free(extent: ex.Expr) -> bool:
-    """Return whether the extent of an argument is that of what is passed (`:`)."""
-    return isinstance(extent, ex.Range) and extent.upper is None
-
-
-def _with_constants(extent: ex.Expr, code: Routine) -> ex.Expr:
-    """Return an extent with named constants replaced by their values."""
-    constants = {}
-    for name in names_in(extent):
-        value = code.symbol(name).value
-        if isinstance(value, ex.Literal):
-            constants[name] = value
-    return substituted(extent, constants)
-
-
 def _uncovered(use: ArrayUse) -> ArrayUse:
     return ArrayUse(use.exposed, use.written)
 
@@ -500,87 +465,4 @@ def _use(use: ArrayUse, *, unwritten: bool) -> CopyUse:
 
 
 def _place(group: tuple[un.Line, ...]) -> Span | None:
-    return next(filter(None, map(place_of_line, group)), None)
-
-
-# ---------------------------------------------------------------------------- regions
-
-
-def _private_names(line: un.Line) -> frozenset[str]:
-    """Return the names that a directive makes private."""
-    if isinstance(line, un.DirectiveBlock):
-        return frozenset(key_of(name) for name in (*line.private, *line.firstprivate))
-    if not isinstance(line, un.DirectiveLine):
-        return frozenset()
-    found = _PRIVATE.finditer(key_of(line.text))
-    return frozenset(name for one in found for name in _WORD.findall(one[1]))
-
-
-def _reads_first(line: un.Line) -> bool:
-    """Return whether a directive makes private copies with the values from before."""
-    if isinstance(line, un.DirectiveBlock):
-        return bool(line.firstprivate)
-    return isinstance(line, un.DirectiveLine) and "firstprivate" in key_of(line.text)
-
-
-def _is_asynchronous(line: un.Line) -> bool:
-    """Return whether the host does not wait for a region."""
-    if isinstance(line, un.DirectiveBlock):
-        return line.options.queue >= 0 or line.options.nowait
-    return isinstance(line, un.DirectiveLine) and bool(_ASYNC.search(key_of(line.text)))
-
-
-def _region_kind(line: un.Line) -> str:
-    """Return "block", "loop" or "open" for a line that begins a device region, or ""."""
-    if isinstance(line, un.DirectiveBlock):
-        return "block" if line.directive in _REGIONS else ""
-    if isinstance(line, un.DirectiveLine):
-        found = _OPENS.match(" ".join(key_of(line.text).split()))
-        if found:
-            return "loop" if _OF_A_LOOP.match(found["rest"]) else "open"
-    return ""
-
-
-def groups(lines: Iterable[un.Line]) -> Iterator[tuple[bool, tuple[un.Line, ...]]]:
-    """Yield the device regions of a block and its other statements, with whether it is a region."""
-    rest = list(lines)
-    while rest:
-        line = rest.pop(0)
-        kind = _region_kind(line)
-        if not kind or kind == "block":
-            yield kind == "block", (line,)
-            continue
-        group = [line]
-        while rest:
-            group.append(rest.pop(0))
-            if kind == "loop" and not isinstance(group[-1], _AROUND):
-                if rest and _is_end(rest[0]):
-                    group.append(rest.pop(0))
-                break
-            if kind == "open" and _is_end(group[-1]):
-                break
-        yield True, tuple(group)
-
-
-def _is_end(line: un.Line) -> bool:
-    if not isinstance(line, un.DirectiveLine):
-        return False
-    words = key_of(line.text).split()
-    ends = ("parallel", "kernels", "serial", "target")
-    return words[1:2] == ["end"] and bool(set(ends) & set(words[2:3]))
-
-
-def all_groups(lines: Iterable[un.Line]) -> Iterator[tuple[bool, tuple[un.Line, ...]]]:
-    """Yield the groups of a block and of the blocks in its host statements."""
-    for is_region, group in groups(lines):
-        yield is_region, group
-        if not is_region:
-            for block in blocks_of(group[0]):
-                yield from all_groups(block)
-
-
-def host_lines(lines: Iterable[un.Line]) -> Iterator[un.Line]:
-    """Yield the statements that are not in a device region."""
-    for is_region, group in all_groups(lines):
-        if not is_region:
-            yield group[0]
+    return next(filter(None, map(place_of_line, walk_lines(group))), None)

@@ -8,6 +8,7 @@ with statements that are not understood, may read and write everything that they
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from operator import is_
 
 from psyclone_storage.analysis.bodies.accesses import unknown_lines, written_names
@@ -21,9 +22,11 @@ from psyclone_storage.ir.device_program import ProcedureName, ProgramArray
 from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.paths import path_of
 from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines, with_changed_blocks
 from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.ir.symbols import Procedure
+from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intent, Intrinsic
 from psyclone_storage.languages.fortran.parse.state import read_state
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
@@ -46,21 +49,37 @@ class ProcedureUses:
     unknown: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class GivenUses:
+    """Effects of a procedure of which the statements are not known.
+
+    `changed` are the variables of other scopes that it may write, and `allocates` the arguments
+    that it may allocate or deallocate.
+    """
+
+    uses: ProcedureUses
+    changed: frozenset[ProgramArray] = frozenset()
+    allocates: frozenset[str] = frozenset()
+
+
 @dataclass(slots=True)
 class ProgramUses:
     """The procedures of a program, by name, with their effects.
 
     Procedures that are not in `procedures` change only their arguments, and those with the names
-    `readers` not even these.
+    `readers` not even these. The effects of those in `given` are known.
     """
 
     procedures: Mapping[ProcedureName, Routine]
     finder: ModuleFinder
     assumed: frozenset[FactKind] = frozenset()
     readers: frozenset[str] = frozenset()
+    given: Mapping[ProcedureName, GivenUses] = field(default_factory=dict)
     _found: dict[ProcedureName, ProcedureUses | None] = field(default_factory=dict)
     _codes: dict[ProcedureName, Routine] = field(default_factory=dict)
     _written: dict[int, tuple[Routine, frozenset[str]]] = field(default_factory=dict)
+    _changes: dict[ProcedureName, frozenset[ProgramArray]] = field(default_factory=dict)
+    _allocates: dict[tuple[ProcedureName, str], bool] = field(default_factory=dict)
     _resolver: CallResolver | None = None
 
     # ------------------------------------------------------------------------ names
@@ -84,6 +103,10 @@ class ProgramUses:
         if symbol is not None and not is_overload(symbol.key):
             return self._of_symbol(symbol, home_module(code))
         return self._in_program(self._calls.called(call, symbol, code))
+
+    def is_open(self, call: ProcedureCall, code: Routine) -> bool:
+        """Return whether extensions of a type may bind another procedure to a called name."""
+        return self._calls.is_open(call, code)
 
     @property
     def _calls(self) -> CallResolver:
@@ -125,7 +148,7 @@ class ProgramUses:
             return None
         code, uses = self.procedures[names[0]], known[0].arguments
         dummies = tuple((key, _intent(uses.get(key, ArrayUse()))) for key in code.dummy_keys)
-        place = code.place or code.extent
+        place = code.extent or code.place
         if place is None or (code.result and any(use.written for use in uses.values())):
             return None
         scalars = frozenset(
@@ -138,6 +161,8 @@ class ProgramUses:
 
     def of(self, name: ProcedureName) -> ProcedureUses | None:
         """Return the effects of a procedure of the program, None if it is recursive."""
+        if name in self.given:
+            return self.given[name].uses
         if name not in self._found:
             self._found[name] = None
             self._found[name] = self._computed(name)
@@ -172,43 +197,140 @@ class ProgramUses:
             if self._is_shared(key, code):
                 yield self.datum(key, code), _WORST
 
+    # ------------------------------------------------------------------------ changes
+
+    def reachable(self, root: ProcedureName) -> tuple[ProcedureName, ...]:
+        """Return all procedures of the program that a call of `root` may execute."""
+        found = {root: None}
+        queue = [root]
+        for name in queue:
+            code = self.code(name)
+            for call in call_sites(walk_lines(code.body), code):
+                new = [one for one in self.called(call, code) if one not in found]
+                found |= dict.fromkeys(new)
+                queue += new
+        return tuple(found)
+
     def has_fixed_shape(self, key: str, code: Routine) -> bool:
-        """Return whether no statement of a procedure changes a name in the bounds of an array."""
+        """Return whether nothing changes a name in the bounds of an array during a procedure."""
         item = code.declared(key)
-        if item is None or not item.shape:
+        names = frozenset[str]() if item is None else frozenset().union(*map(names_in, item.shape))
+        return all(self.is_fixed(name, code) for name in names)
+
+    def is_fixed(self, key: str, code: Routine) -> bool:
+        """Return whether neither a procedure nor those that it calls change a variable."""
+        own = code.declared(key)
+        if own is not None and own.words & {"parameter", "intent(in)"}:
             return True
+        if own is not None:
+            return key not in self.written(code)
+        if code.symbol(key).sort is ex.Sort.CONSTANT:
+            return True
+        return self._outside(key, code) not in self.changed(name_of(code))
+
+    def written(self, code: Routine) -> frozenset[str]:
+        """Return the names that a procedure writes."""
         if id(code) not in self._written:
             self._written[id(code)] = code, written_names(code.body, RoutineNames(code))
-        return not frozenset().union(*map(names_in, item.shape)) & self._written[id(code)][1]
+        return self._written[id(code)][1]
+
+    def changed(self, name: ProcedureName) -> frozenset[ProgramArray]:
+        """Return the variables of other scopes that a call of a procedure may write."""
+        if name not in self._changes:
+            names = self.reachable(name)
+            codes = [self.code(one) for one in names if one not in self.given]
+            given = (self.given[one].changed for one in names if one in self.given)
+            self._changes[name] = frozenset(
+                self._outside(key, code)
+                for code in codes
+                for key in self.written(code)
+                if code.declared(key) is None
+            ).union(*given)
+        return self._changes[name]
+
+    def _outside(self, key: str, code: Routine) -> ProgramArray:
+        """Return a variable of another scope; only its name is known if that is not found."""
+        if code.symbol(key).origin in (ex.Origin.IMPORTED, ex.Origin.HOST):
+            return self.datum(key, code)
+        return ProgramArray("", "", key)
+
+    def may_allocate(self, name: ProcedureName, key: str) -> bool:
+        """Return whether a procedure may allocate or deallocate one of its arguments."""
+        if name in self.given:
+            return key in self.given[name].allocates
+        if (name, key) not in self._allocates:
+            self._allocates[name, key] = True
+            self._allocates[name, key] = self._allocates_itself(self.code(name), key)
+        return self._allocates[name, key]
+
+    def _allocates_itself(self, code: Routine, key: str) -> bool:
+        item = code.declared(key)
+        if item is None or "allocatable" not in item.words or "intent(in)" in item.words:
+            return False
+        inner = code.internal is not None and key in code.internal.names
+        return inner or "intent(out)" in item.words or key in self.allocated_names(code)
+
+    def allocated_names(self, code: Routine) -> frozenset[str]:
+        """Return the names of arrays that statements of a procedure may allocate or deallocate.
+
+        The target of an assignment counts, unless the value is a scalar.
+        """
+        found: set[str] = set()
+        for line in walk_lines(code.body):
+            targets: list[ex.Expr] = []
+            if isinstance(line, un.Allocate | un.Deallocate):
+                targets += line.arrays
+            elif isinstance(line, un.Assign) and may_allocate_target(line, code):
+                targets.append(line.target)
+            targets += self.passed_to_allocate((line,), code)
+            paths = (path_of(one.value if isinstance(one, ex.Keyword) else one) for one in targets)
+            found.update(path.root for path in paths if path is not None)
+        return frozenset(found)
+
+    def passed_to_allocate(self, lines: Iterable[un.Line], code: Routine) -> Iterator[ex.Expr]:
+        """Yield the arguments that called procedures may allocate or deallocate."""
+        for call in call_sites(lines, code):
+            if isinstance(call.procedure, ex.Name) and call.procedure.key == "move_alloc":
+                yield from call.args
+            for name in self.called(call, code):
+                keys = self.procedures[name].dummy_keys
+                for at, arg in enumerate(call.args):
+                    key = keys[at] if at < len(keys) else ""
+                    if self.may_allocate(name, arg.key if isinstance(arg, ex.Keyword) else key):
+                        yield arg
 
     def uses_of_lines(
         self, code: Routine, lines: Iterable[un.Line]
     ) -> Mapping[tuple[str, ...], ArrayUse]:
         """Return the uses of variables by statements of a procedure, without those in calls."""
-        return array_uses(code, [self._seen(line, code) for line in lines], self.assumed)
+        seen = chain.from_iterable(self._seen(line, code) for line in lines)
+        return array_uses(code, seen, self.assumed)
 
-    def _seen(self, line: un.Line, code: Routine) -> un.Line:
-        """Return a statement without arguments that procedures do not use.
+    def _seen(self, line: un.Line, code: Routine) -> Iterator[un.Line]:
+        """Yield a statement without arguments that procedures do not use.
 
         Calls that only read their arguments are output statements.
         """
+        if isinstance(line, un.Allocate | un.Deallocate):
+            yield from _without_old_values(line, code)
+            return
         if isinstance(line, un.Call) and isinstance(line.procedure, ex.Name):
             key = line.procedure.key
             names = self._of_symbol(code.symbol(key), home_module(code))
             if not names and key in self.readers:
                 values = (one.value if isinstance(one, ex.Keyword) else one for one in line.args)
-                return un.InputOutput("write", (ex.Star(),), tuple(values), place=line.place)
+                yield un.InputOutput("write", (ex.Star(),), tuple(values), place=line.place)
+                return
             known = self.of(names[0]) if len(names) == 1 else None
-            if known is not None:
-                args = tuple(self._used(line, names[0], known))
-                return replace(line, args=args) if args != line.args else line
-            return line
+            args = line.args if known is None else tuple(self._used(line, names[0], known))
+            yield replace(line, args=args) if args != line.args else line
+            return
 
         def change(block: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
-            new = tuple(self._seen(inner, code) for inner in block)
-            return block if all(map(is_, new, block)) else new
+            new = tuple(one for inner in block for one in self._seen(inner, code))
+            return block if len(new) == len(block) and all(map(is_, new, block)) else new
 
-        return with_changed_blocks(line, change)
+        yield with_changed_blocks(line, change)
 
     def _used(self, line: un.Call, name: ProcedureName, known: ProcedureUses) -> Iterator[ex.Expr]:
         """Yield the arguments of a call, with a constant for each that the procedure ignores."""
@@ -265,6 +387,39 @@ class ProgramUses:
             if key in HARMLESS or code.symbol(key).origin is ex.Origin.INTRINSIC:
                 return set()
         return {ex.spell(call.procedure)}
+
+
+def name_of(code: Routine) -> ProcedureName:
+    """Return the name of a procedure in the program."""
+    return ProcedureName(home_module(code), code.key)
+
+
+def _without_old_values(line: un.Allocate | un.Deallocate, code: Routine) -> Iterator[un.Line]:
+    """Yield assignments for arrays of which a statement does not use the values from before.
+
+    With `stat=`, an array that is allocated already keeps its values.
+    """
+    names, rest = RoutineNames(code), list[ex.Expr]()
+    keeps = isinstance(line, un.Allocate) and any(
+        isinstance(one, ex.Keyword) for one in line.arrays
+    )
+    for one in line.arrays:
+        path = path_of(one)
+        plain = path is not None and len(path.variable) == 1 and not keeps
+        item = names.declaration(path.variable) if plain and path is not None else None
+        if path is not None and item is not None and "allocatable" in item.words:
+            yield un.InputOutput("write", (ex.Star(),), path.subscripts, place=line.place)
+            yield un.Assign(ex.Name(path.root), _NONE, place=line.place)
+        else:
+            rest.append(one)
+    if rest:
+        yield replace(line, arrays=tuple(rest))
+
+
+def may_allocate_target(line: un.Assign, code: Routine) -> bool:
+    """Return whether an assignment may allocate its target; scalar values never do."""
+    typing = Typing(code.symbol, code.structure)
+    return isinstance(line.target, ex.Name) and typing.rank_of(line.value) != 0
 
 
 def home_module(code: Routine) -> str:

@@ -7,10 +7,12 @@ import random
 
 import pytest
 
+from psyclone_storage.base.records import replace
 from psyclone_storage.coherence.check_programs import check_program, executed
 from psyclone_storage.coherence.program_transfers import BRANCH, LOOP, plan_program
 from psyclone_storage.ir.device_program import (
     ChoiceStep,
+    Contract,
     CopyUse,
     JumpStep,
     Passed,
@@ -23,7 +25,9 @@ from psyclone_storage.ir.device_program import (
     ProgramTransfer,
     RepeatStep,
     StepSequence,
+    Valid,
     WorkStep,
+    nested_steps,
 )
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.unit import Comment, Line
@@ -70,7 +74,7 @@ def root(*steps: ProgramStep) -> ProgramProcedure:
 
 
 def transfers_of(*procedures: ProgramProcedure) -> tuple[ProgramTransfer, ...]:
-    plan = plan_program(procedures, ROOT)
+    plan = plan_program(procedures, frozenset({ROOT}))
     assert not plan.infeasible
     return plan.transfers
 
@@ -113,7 +117,7 @@ def call(whole: bool = True, outer: ProgramArray = A) -> ProgramCall:
 
 def test_callers_keep_data_on_the_device_for_a_procedure() -> None:
     leaf = ProgramProcedure(LEAF, StepSequence((device(CHANGE, DUMMY),)))
-    plan = plan_program((root(loop(call()), host(READ)), leaf), ROOT)
+    plan = plan_program((root(loop(call()), host(READ)), leaf), frozenset({ROOT}))
     assert [one.datum for one in plan.transfers] == [A, A]
     assert not check_program((root(loop(call()), host(READ)), leaf), plan.transfers[:0], [])
 
@@ -123,7 +127,7 @@ def test_a_procedure_has_one_contract_for_all_callers() -> None:
     leaf = ProgramProcedure(LEAF, StepSequence((device(CHANGE, DUMMY),)))
     tree = root(loop(call()), host(CHANGE, B), call(outer=B), host(READ, B))
     procedures = (tree, leaf)
-    plan = plan_program(procedures, ROOT)
+    plan = plan_program(procedures, frozenset({ROOT}))
     assert check_program(procedures, plan.transfers, [ROOT]) is None
     assert len(plan.transfers) == 4
 
@@ -131,20 +135,20 @@ def test_a_procedure_has_one_contract_for_all_callers() -> None:
 def test_a_part_of_an_array_moves_with_the_whole_array() -> None:
     leaf = ProgramProcedure(LEAF, StepSequence((device(WRITE, DUMMY),)))
     procedures = (root(loop(call(whole=False)), host(READ)), leaf)
-    plan = plan_program(procedures, ROOT)
+    plan = plan_program(procedures, frozenset({ROOT}))
     assert [(one.datum, one.to.value) for one in plan.transfers] == [(A, "device"), (A, "host")]
 
 
 def test_a_part_that_both_sides_use_has_no_plan() -> None:
     leaf = ProgramProcedure(LEAF, StepSequence((device(PART, DUMMY), host(PART, DUMMY))))
-    plan = plan_program((root(loop(call(whole=False))), leaf), ROOT)
+    plan = plan_program((root(loop(call(whole=False))), leaf), frozenset({ROOT}))
     assert plan.infeasible
 
 
 def test_procedures_with_unknown_callers_start_and_end_on_the_host() -> None:
     leaf = ProgramProcedure(LEAF, StepSequence((device(CHANGE, DUMMY),)))
     procedures = (root(loop(call())), leaf)
-    plan = plan_program(procedures, ROOT, frozenset({LEAF}))
+    plan = plan_program(procedures, frozenset({ROOT, LEAF}))
     assert {one.datum for one in plan.transfers} == {DUMMY}
     assert check_program(procedures, plan.transfers, [ROOT, LEAF]) is None
 
@@ -212,8 +216,8 @@ def test_random_programs_use_no_old_copy_and_need_each_transfer(seed: int) -> No
     assert check_program(procedures, transfers, [ROOT], 300) is None
 
 
-def random_tree(rng: random.Random) -> tuple[ProgramProcedure, ...]:
-    """Return procedures that call the next ones, with one or two arrays."""
+def random_tree(rng: random.Random, *, parts: bool = False) -> tuple[ProgramProcedure, ...]:
+    """Return procedures that call the next ones, with one or two arrays, or parts of these."""
     names = [ROOT, *(ProcedureName("m", f"p{at}") for at in range(rng.randrange(1, 4)))]
     dummies = {name: tuple(ProgramArray("m", name.name, key) for key in "xy") for name in names[1:]}
     found = []
@@ -223,6 +227,8 @@ def random_tree(rng: random.Random) -> tuple[ProgramProcedure, ...]:
         for inner in names[at + 1 :]:
             passed = [Passed(one, rng.choice(data)) for one in dummies[inner][:1]]
             passed += [Passed(dummies[inner][1], one) for one in data if one != passed[0].outer][:1]
+            if parts:
+                passed = [replace(one, whole=rng.random() < 0.7) for one in passed]
             step: ProgramStep = ProgramCall((inner,), (tuple(passed),), line())
             if rng.random() < 0.5:
                 step = loop(step)
@@ -234,7 +240,7 @@ def random_tree(rng: random.Random) -> tuple[ProgramProcedure, ...]:
 @pytest.mark.parametrize("seed", range(30))
 def test_random_call_trees_use_no_old_copy(seed: int) -> None:
     procedures = random_tree(random.Random(seed))
-    plan = plan_program(procedures, ROOT)
+    plan = plan_program(procedures, frozenset({ROOT}))
     assert not plan.infeasible
     assert check_program(procedures, plan.transfers, [ROOT], 200) is None
 
@@ -242,7 +248,96 @@ def test_random_call_trees_use_no_old_copy(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_dropping_a_transfer_is_detected(seed: int) -> None:
     procedures = random_tree(random.Random(seed))
-    assert_each_is_needed(procedures, plan_program(procedures, ROOT).transfers)
+    assert_each_is_needed(procedures, plan_program(procedures, frozenset({ROOT})).transfers)
+
+
+def planned_alone(
+    procedures: tuple[ProgramProcedure, ...],
+) -> tuple[tuple[ProgramTransfer, ...], dict[ProgramArray, str]]:
+    """Plan each procedure alone, those that it calls first, of which only contracts are known.
+
+    Return the transfers, and the arrays without a plan, with those that are linked to them.
+    """
+    finished: dict[ProcedureName, ProgramProcedure] = {}
+    transfers: list[ProgramTransfer] = []
+    lost: dict[ProgramArray, str] = {}
+    for procedure in reversed(procedures):
+        own, states = procedure.without(frozenset(lost)), None
+        while states is None:
+            known = (own, *(one.without(frozenset(lost)) for one in finished.values()))
+            is_root = procedure.name == ROOT
+            closed, opened = (frozenset({ROOT}), frozenset()) if is_root else (
+                frozenset[ProcedureName](), frozenset({procedure.name}))  # fmt: skip
+            plan = plan_program(known, closed, opened)
+            if not plan.infeasible:
+                states = plan.states.get(procedure.name, {})
+                transfers += plan.transfers
+                continue
+            lost |= dict.fromkeys(linked(procedures, plan.infeasible), "")
+            own = procedure.without(frozenset(lost))
+        finished[procedure.name] = ProgramProcedure(
+            procedure.name, StepSequence(), procedure.fresh, procedure.left, states
+        )
+    return tuple(one for one in transfers if one.datum not in lost), lost
+
+
+def linked(
+    procedures: tuple[ProgramProcedure, ...], data: frozenset[ProgramArray]
+) -> set[ProgramArray]:
+    pairs = [
+        {one.inner, one.outer}
+        for procedure in procedures
+        for step in nested_steps(procedure.body)
+        if isinstance(step, ProgramCall)
+        for one in step.passed[0]
+    ]
+    found = set(data)
+    while new := {one for pair in pairs if pair & found for one in pair} - found:
+        found |= new
+    return found
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_procedures_that_are_planned_alone_use_no_old_copy(seed: int) -> None:
+    """A caller knows only the contracts of what it calls; half of the trees pass parts."""
+    rng = random.Random(seed)
+    procedures = random_tree(rng, parts=seed % 2 == 1)
+    transfers, lost = planned_alone(procedures)
+    known = tuple(one.without(frozenset(lost)) for one in procedures)
+    assert check_program(known, transfers, [ROOT], 300) is None
+    assert seed % 2 == 1 or not lost
+
+
+def test_a_contract_is_the_cheapest_for_usual_callers() -> None:
+    """A rare read on the host does not require both copies at entry."""
+    rare = choice((host(READ, DUMMY),))
+    leaf = ProgramProcedure(LEAF, StepSequence((rare, device(CHANGE, DUMMY))))
+    plan = plan_program((leaf,), frozenset(), frozenset({LEAF}))
+    states = plan.states[LEAF][DUMMY]
+    assert states.whole == {
+        Contract(Valid.DEVICE, Valid.DEVICE): BRANCH, Contract(Valid.BOTH, Valid.DEVICE): BRANCH,
+    }  # fmt: skip
+    assert states.part == {}
+
+
+def test_a_part_of_a_part_has_no_transfers_of_its_own() -> None:
+    """The inner procedure knows its argument as a whole, but it is a part of an array."""
+    inner = ProcedureName("m", "inner")
+    one, other = ProgramArray("m", "inner", "y"), DUMMY
+    between = ProgramCall((inner,), ((Passed(one, other),),), line())
+    leaf = ProgramProcedure(LEAF, StepSequence((between,)))
+    last = ProgramProcedure(inner, StepSequence((device(CHANGE, one), host(READ, one))))
+    procedures = (root(call(whole=False), device(READ), host(READ)), leaf, last)
+    assert plan_program(procedures, frozenset({ROOT})).infeasible
+
+
+def test_the_checker_detects_a_transfer_of_a_part() -> None:
+    leaf = ProgramProcedure(LEAF, StepSequence((device(CHANGE, DUMMY),)))
+    procedures = (root(call(whole=False), device(READ)), leaf)
+    step = leaf.body.steps[0]
+    assert step.line is not None
+    moved = ProgramTransfer(DUMMY, Side.DEVICE, Position(LEAF, step.line, -1, id(step.line)))
+    assert check_program(procedures, (moved,), [ROOT]) is not None
 
 
 def positions(procedure: ProgramProcedure, body: StepSequence) -> list[Position]:

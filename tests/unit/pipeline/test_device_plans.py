@@ -256,3 +256,200 @@ def test_early_returns_delete_the_copies(tmp_path: Path) -> None:
     text = (tmp_path / "out" / "main.f90").read_text("utf-8")
     assert text.count("exit data delete") == 2
     assert text.index("exit data delete") < text.index("return")
+
+
+DRIVER = """\
+module driver_mod
+  implicit none
+contains
+  subroutine advance(n, m, x, y)
+    integer, intent(in) :: n, m
+    real, intent(in) :: x(n, m)
+    real, intent(inout) :: y(n, m)
+    !$acc kernels
+    y(:, :) = y + x
+    !$acc end kernels
+    if (n > 5) call report(n, m, y)
+  end subroutine advance
+  subroutine report(n, m, y)
+    integer, intent(in) :: n, m
+    real, intent(in) :: y(n, m)
+    print *, sum(y)
+  end subroutine report
+end module driver_mod
+program root
+  use driver_mod, only : advance
+  implicit none
+  real, allocatable :: a(:, :), b(:, :)
+  integer :: n = 3, m, i
+  m = n + 1
+  allocate(a(n, m), b(n, m))
+  a = 1.0
+  b = 2.0
+  do i = 1, 5
+    call advance(n, m, a, b)
+{more}  end do
+  print *, b
+end program root
+"""
+
+
+def test_arrays_of_a_driver_move_outside_its_loop(tmp_path: Path) -> None:
+    """The argument has the extents of the `allocate` statement; the report only reads it."""
+    found = moves(plan_of(tmp_path, DRIVER.format(more="")))
+    assert sorted(found) == [
+        ("a", "device", "root"),
+        ("b", "device", "root"),
+        ("b", "host", "root"),
+        ("y", "host", "driver_mod.advance"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "more", ["    m = m - 1\n", "    deallocate(b)\n    allocate(b(n, n))\n", "    read *, m\n"]
+)
+def test_an_extent_that_may_change_makes_an_argument_a_part(more: str, tmp_path: Path) -> None:
+    found = moves(plan_of(tmp_path, DRIVER.format(more=more)))
+    assert ("y", "host", "driver_mod.advance") not in found
+
+
+def test_a_call_of_a_procedure_in_included_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "more.inc").write_text(
+        "subroutine more()\n  table = 0.0\nend subroutine\n", "utf-8"
+    )
+    text = KERNEL.replace("kernel_mod", "open_mod").replace(
+        "end module", "include 'more.inc'\nend module"
+    )
+    (tmp_path / "open_mod.f90").write_text(text, "utf-8")
+    main = root(LOOP + "  call more()\n" + LOOP).replace("kernel_mod, only : kernel", "open_mod")
+    done = planned(tmp_path, main, "open_mod.f90")
+    assert done.status == 1
+    assert "it is not known which procedure 'more' is" in done.err
+
+
+def reasons(plan: dict[str, object], name: str) -> list[tuple[str, str, str]]:
+    transfers = plan["transfers"]
+    assert isinstance(transfers, list)
+    found = [one for one in transfers if one["array"].endswith(f".{name}")]
+    return [(one["to"], one["reader"], one["writer"]) for one in found]
+
+
+def test_reasons_name_uses_in_other_iterations(tmp_path: Path) -> None:
+    body = "  do i = 1, 5\n    call kernel(a, b)\n    if (i == 2) b(1) = 0.0\n  end do\n"
+    assert reasons(plan_of(tmp_path, root(body)), "b") == [
+        ("device", "'kernel_mod.kernel' in line 7", "the caller"),
+        ("host", "the host in line 8", "'kernel_mod.kernel' in line 7"),
+        ("device", "'kernel_mod.kernel' in line 7 in the next iteration", "the host in line 8"),
+        ("host", "the caller", "'kernel_mod.kernel' in line 7"),
+    ]
+
+
+def test_reasons_name_writes_in_the_iteration_before(tmp_path: Path) -> None:
+    body = "  do i = 1, 5\n    if (i == 3) print *, b\n    call kernel(a, b)\n  end do\n"
+    found = reasons(plan_of(tmp_path, root(body)), "b")
+    before = "'kernel_mod.kernel' in line 8 in the iteration before"
+    assert ("host", "the host in line 7", before) in found
+
+
+def test_arrays_without_values_need_no_transfers(tmp_path: Path) -> None:
+    """Neither a copy of an array that is about to be deallocated, nor one of a new array."""
+    body = (
+        "  allocate(c(10))\n  !$acc kernels\n  c(2:9) = a(2:9)\n  b(2:9) = b(2:9) + c(2:9)\n"
+        "  !$acc end kernels\n  if (b(1) > 0.0) deallocate(c)\n  call kernel(a, b)\n"
+    )
+    found = moves(plan_of(tmp_path, root(body, "  real, allocatable :: c(:)\n")))
+    assert not [one for one in found if one[0] == "c"]
+
+
+def test_an_array_that_may_be_allocated_already_keeps_its_values(tmp_path: Path) -> None:
+    body = (
+        "  allocate(c(10), stat=i)\n  c = 1.0\n  !$acc kernels\n  c(2:9) = a(2:9)\n"
+        "  !$acc end kernels\n  allocate(c(10), stat=i)\n  b = c\n  call kernel(a, b)\n"
+    )
+    found = moves(plan_of(tmp_path, root(body, "  real, allocatable :: c(:)\n")))
+    assert [one[1] for one in found if one[0] == "c"] == ["device", "host"]
+
+
+def test_reports_state_bytes(tmp_path: Path) -> None:
+    declared = "  real(8) :: c(10, 0:i)\n  complex :: d(2:3)\n  real, allocatable :: e(:)\n"
+    body = (
+        "  allocate(e(2 * i))\n  e = 1.0\n  c = 0.0\n  d = 1.0\n  do i = 1, 5\n"
+        "    !$acc kernels\n    b(1) = b(1) + c(1, 1) + real(d(2)) + e(1)\n    !$acc end kernels\n"
+        "    print *, b\n  end do\n"
+    )
+    text = root(body, declared).replace("integer :: i\n", "integer, intent(in) :: i\n", 1)
+    plan = plan_of(tmp_path, text.replace("root(a, b)", "root(a, b, i)").replace("do i", "do j").
+                   replace("  real(8) :: c", "  integer :: j\n  real(8) :: c"))  # fmt: skip
+    transfers = plan["transfers"]
+    assert isinstance(transfers, list)
+    sizes = {(one["array"].split(".")[-1], one["to"]): one["bytes"] for one in transfers}
+    assert sizes == {
+        ("b", "device"): 40,
+        ("b", "host"): 40,
+        ("c", "device"): "80 * (i + 1)",
+        ("d", "device"): 16,
+        ("e", "device"): "4 * (2 * i)",
+    }
+    assert [(one["to"], one["repeated"]) for one in transfers if one["array"] == "root.b"] == [
+        ("device", False),
+        ("host", True),
+    ]
+
+
+def test_the_explanation_sums_bytes(tmp_path: Path) -> None:
+    body = "  do i = 1, 5\n    call kernel(a, b)\n    print *, b\n  end do\n"
+    done = planned(tmp_path, root(body), "--explain")
+    assert "  once: 120 bytes to it, 0 bytes from it\n" in done.out
+    assert "  repeatedly: 0 bytes to it, 40 bytes from it\n" in done.out
+
+
+def test_transfers_in_procedures_that_loops_call_are_repeated(tmp_path: Path) -> None:
+    text = DRIVER.format(more="")
+    transfers = plan_of(tmp_path, text)["transfers"]
+    assert isinstance(transfers, list)
+    repeated = {(one["array"], one["to"]) for one in transfers if one["repeated"]}
+    assert repeated == {("driver_mod.advance.y", "host")}
+
+
+OVERRIDDEN = """\
+module base_mod
+  implicit none
+  type :: base
+  contains
+    procedure :: change
+  end type base
+contains
+  subroutine change(self)
+    class(base), intent(in) :: self
+  end subroutine change
+end module base_mod
+"""
+OVERRIDES = """\
+module child_mod
+  use base_mod, only : base
+  use kernel_mod, only : table
+  implicit none
+  type, extends(base) :: child
+  contains
+    procedure :: change => change_table
+  end type child
+contains
+  subroutine change_table(self)
+    class(child), intent(in) :: self
+    table = 0.0
+  end subroutine change_table
+end module child_mod
+"""
+
+
+@pytest.mark.parametrize(("files", "status"), [(("base",), 0), (("base", "child"), 1)])
+def test_a_type_of_another_module_may_override_a_procedure(
+    files: tuple[str, ...], status: int, tmp_path: Path
+) -> None:
+    for name, text in (("base", OVERRIDDEN), ("child", OVERRIDES)):
+        (tmp_path / f"{name}_mod.f90").write_text(text, "utf-8")
+    declared = "  class(base), allocatable :: object\n"
+    main = root(LOOP + "  call object%change()\n" + LOOP, declared, "  use base_mod, only : base\n")
+    done = planned(tmp_path, main, *(f"{name}_mod.f90" for name in files))
+    assert done.status == status
+    assert ("it is not known which procedure 'object%change' is" in done.err) == bool(status)

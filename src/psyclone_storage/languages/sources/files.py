@@ -56,3 +56,7 @@ class SourceFiles:
         if path not in self._texts:
             self._texts[path] = read_source(path)
         return self._texts[path]
+
+    def give(self, source: SourceText) -> None:
+        """Let a text be that of the file with its name."""
+        self._texts[Path(source.name)] = source

@@ -43,6 +43,8 @@ class SourceIndex:
 
     - `by_content`: find modules in files with other names.
 
+    - `given`: files of modules that have priority over all others.
+
     - `used`: files that were read.
 
     Paths are stored as text, because only a few of thousands are needed. Results are cached, so
@@ -56,6 +58,7 @@ class SourceIndex:
     suffixes: tuple[str, ...] = SUFFIXES
     unreadable: Mapping[str, str] = field(default_factory=dict)
     by_content: bool = False
+    given: Mapping[str, Path] = field(default_factory=dict)
     used: dict[Path, None] = field(default_factory=dict, compare=False, repr=False)
     texts: SourceFiles = field(default_factory=SourceFiles, compare=False, repr=False)
     _answers: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
@@ -87,6 +90,8 @@ class SourceIndex:
         return self._modules[name]
 
     def _module_files(self, name: str) -> tuple[Path, ...]:
+        if name in self.given:
+            return (self.given[name],)
         found = self.candidates(name) or tuple(map(Path, self.beside.get(name, ())[:1]))
         if not self.by_content or any(name in self._defined(path) for path in found):
             return found
@@ -141,7 +146,7 @@ class SourceIndex:
     @property
     def names(self) -> frozenset[str]:
         """Names of all files."""
-        return frozenset(self.files).union(self.beside)
+        return frozenset(self.files).union(self.beside, self.given)
 
     def read(self, path: Path) -> SourceText:
         """Return the text of the file at `path`, and record the file as used.
@@ -188,6 +193,14 @@ def index_with(index: SourceIndex, directory: Path) -> SourceIndex:
     return replace(
         index, files={**more.files, **index.files}, _answers={}, _defining={}, _modules={}
     )
+
+
+def index_with_modules(index: SourceIndex, texts: Mapping[str, SourceText]) -> SourceIndex:
+    """Return `index` with modules whose texts are given, which have priority over all files."""
+    for source in texts.values():
+        index.texts.give(source)
+    given = {name: Path(source.name) for name, source in texts.items()}
+    return replace(index, given=given, _answers={}, _defining={}, _modules={})
 
 
 def _files_in(

@@ -116,8 +116,8 @@ def spell_directive(line: StandAlone) -> str:
         case un.EnterDataLine(items, queue, values):
             how = "copyin" if values else "create"
             return " ".join((f"acc enter data {how}({_listed(items)})", *_queue(queue)))
-        case un.ExitDataLine(items):
-            return f"acc exit data delete({_listed(items)})"
+        case un.ExitDataLine(items, finalize=finalize):
+            return f"acc exit data delete({_listed(items)}){' finalize' if finalize else ''}"
         case un.UpdateLine(to, items, if_present):
             condition = " if_present" if if_present else ""
             return f"acc update {_SIDES[to]}({_listed(items)}){condition}"

@@ -24,7 +24,12 @@ from psyclone_storage.languages.python.parse.scope import (
     TypedExpression,
     fits,
 )
-from psyclone_storage.languages.python.parse.sequences import indexed, sequence_items
+from psyclone_storage.languages.python.parse.sequences import (
+    indexed,
+    is_iterator,
+    iterated_items,
+    sequence_items,
+)
 from psyclone_storage.languages.python.parse.slices import assign_slices, has_slice
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
@@ -120,7 +125,7 @@ def _assign_items(scope: KernelScope, node: ast.Assign, target: ast.Tuple | ast.
     if any(isinstance(one, ast.Starred) for one in target.elts):
         scope.refuse("P051", "Starred targets are not supported in kernels.", target)
         return []
-    items = sequence_items(scope, node.value)
+    items = iterated_items(scope, node.value)
     if items is None:
         what = f"'{scope.text(node.value)}' is no sequence whose length is known at compile time."
         scope.refuse("P051", what, node.value, "Assign to one name, or write a tuple.")
@@ -161,6 +166,10 @@ def _overlap(targets: list[ast.expr], items: list[ast.expr]) -> bool:
 
 def _assign_tuple(scope: KernelScope, node: ast.Assign, target: ast.Name) -> list[Line] | None:
     """Return the assignments to the items of a tuple; None for another value."""
+    if is_iterator(scope, node.value):
+        what = f"'{scope.text(node.value)}' is an iterator, which kernels do not assign to a name."
+        scope.refuse("P051", what, node.value, "Write it in the loop, or 'tuple(...)' around it.")
+        return []
     items = None if _may_be_array(scope, node.value) else sequence_items(scope, node.value)
     name = target.id
     if items is None:

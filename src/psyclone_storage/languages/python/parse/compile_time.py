@@ -43,14 +43,26 @@ _COMPARED: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.NotIn: lambda one, all_: one not in all_,
 }  # fmt: skip
 _BUILTINS: Mapping[str, Callable[..., Any]] = {
-    "abs": abs, "enumerate": lambda *args, **named: tuple(enumerate(*args, **named)),
+    "abs": abs, "enumerate": lambda *args, **named: _Iterator(enumerate(*args, **named)),
     "float": float, "int": int, "len": len, "list": tuple, "max": max, "min": min, "range": range,
-    "reversed": lambda items: tuple(reversed(items)), "tuple": tuple,
-    "zip": lambda *args: tuple(zip(*args, strict=False)),
+    "reversed": lambda items: _Iterator(reversed(items)), "tuple": tuple,
+    "zip": lambda *args: _Iterator(zip(*args, strict=False)),
 }  # fmt: skip
 _ARRAYS = ("array", "asarray", "float64")
 _INTEGERS = ("int32", "int64", "intc", "intp")
 """NumPy integers with which Python computes as with its own."""
+
+
+class _Iterator(tuple[Any, ...]):
+    """The items of an iterator, for functions but not for operators."""
+
+    __slots__ = ()
+
+    def _fail(self, *_: object) -> Any:
+        raise TypeError
+
+    __getitem__ = __len__ = __add__ = __radd__ = __mul__ = __rmul__ = __eq__ = __ne__ = _fail
+    __hash__ = None  # type: ignore[assignment]
 
 
 class CompileTimeValues:
@@ -66,7 +78,8 @@ class CompileTimeValues:
             value = self._of(node)
         except (ArithmeticError, LookupError, TypeError, ValueError):
             return UNKNOWN_VALUE
-        return value if _is_usual(value) else UNKNOWN_VALUE
+        is_iterator = isinstance(value, _Iterator)
+        return value if not is_iterator and _is_usual(value) else UNKNOWN_VALUE
 
     def _of(self, node: ast.expr) -> Any:
         match node:
@@ -96,8 +109,10 @@ class CompileTimeValues:
                 pairs = zip(ops, values, values[1:], strict=False)
                 return all(_COMPARED[type(op)](one, other) for op, one, other in pairs)
             case ast.BoolOp(op, values=parts):
-                is_and = isinstance(op, ast.And)
-                return (all if is_and else any)(bool(self._needed(one)) for one in parts)
+                for one in parts[:-1]:
+                    if bool(value := self._needed(one)) is isinstance(op, ast.Or):
+                        return value
+                return self._needed(parts[-1])
             case ast.IfExp(test, body, orelse):
                 return self._needed(body if self._needed(test) else orelse)
         return UNKNOWN_VALUE

@@ -22,6 +22,7 @@ from psyclone_storage.ir.unit import Assign, Branch, If, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse import promotion as precision
 from psyclone_storage.languages.python.parse import rounding_integers as rounded
+from psyclone_storage.languages.python.parse import sequences
 from psyclone_storage.languages.python.parse.array_functions import as_operations, product_of
 from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
@@ -60,7 +61,6 @@ from psyclone_storage.languages.python.parse.scope import (
     KernelScope,
     TypedExpression,
 )
-from psyclone_storage.languages.python.parse.sequences import indexed, item_of, sequence_items
 from psyclone_storage.languages.python.parse.tree import left_operations
 from psyclone_storage.languages.python.parse.weak_types import (
     DOUBLE,
@@ -198,13 +198,13 @@ def _attribute(scope: KernelScope, node: ast.Attribute) -> TypedExpression:
 
 
 def _subscript(scope: KernelScope, node: ast.Subscript) -> TypedExpression:
-    base, index = indexed(node)
+    base, index = sequences.indexed(node)
     name = base.id if isinstance(base, ast.Name) else ""
     if name not in scope.arguments:
         known = value_of(scope, node)
         if known is not UNKNOWN_VALUE and not isinstance(known, tuple | range):
             return read(scope, written(known, node))
-        if (item := item_of(scope, node)) is not None:
+        if (item := sequences.item_of(scope, node)) is not None:
             return read(scope, item)
         table = value_of(scope, base)
         if isinstance(table, tuple):
@@ -346,7 +346,7 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
 
 def _membership(scope: KernelScope, node: ast.Compare) -> TypedExpression:
     """Return whether a value equals one of the items of a sequence."""
-    items = sequence_items(scope, node.comparators[0])
+    items = sequences.iterated_items(scope, node.comparators[0])
     if items is None:
         what = f"'{scope.text(node.comparators[0])}' is no sequence known at compile time."
         return scope.refuse("P051", what, node.comparators[0], "Write a tuple, as 'n in (1, 2)'.")
@@ -360,7 +360,10 @@ def _membership(scope: KernelScope, node: ast.Compare) -> TypedExpression:
 
 def _of_tuples(scope: KernelScope, node: ast.Compare) -> TypedExpression:
     """Return whether two tuples are equal or differ."""
-    pairs = sequence_items(scope, node.left), sequence_items(scope, node.comparators[0])
+    pairs = (
+        sequences.sequence_items(scope, node.left),
+        sequences.sequence_items(scope, node.comparators[0]),
+    )
     is_equal = isinstance(node.ops[0], ast.Eq)
     if None in pairs or not isinstance(node.ops[0], ast.Eq | ast.NotEq):
         return scope.refuse("P051", "Only '==' and '!=' of tuples are supported in kernels.", node)
@@ -375,10 +378,9 @@ def _of_tuples(scope: KernelScope, node: ast.Compare) -> TypedExpression:
 def _all_of(
     scope: KernelScope, node: ast.Compare, tests: list[ast.Compare], *, is_any: bool
 ) -> TypedExpression:
-    if len(tests) == 1:
-        return read(scope, tests[0])
     op: ast.boolop = ast.Or() if is_any else ast.And()
-    return read(scope, ast.copy_location(ast.BoolOp(op, [*tests]), node))
+    joint = ast.BoolOp(op, [*tests]) if len(tests) > 1 else tests[0]
+    return read(scope, ast.copy_location(joint, node))
 
 
 def _joint(scope: KernelScope, node: ast.BoolOp) -> TypedExpression:
@@ -468,7 +470,7 @@ def _choice(scope: KernelScope, node: ast.IfExp) -> TypedExpression:
 
 def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
     name = scope.text(node.func)
-    if (length := _length(scope, node, name)) is not None:
+    if (length := sequences.length(scope, node, name)) is not None:
         return length
     if (number := scope.access.number(scope, node)) is not None:
         return number
@@ -499,20 +501,12 @@ def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
     return _called(scope, node, function)
 
 
-def _length(scope: KernelScope, node: ast.Call, name: str) -> TypedExpression | None:
-    """Return the length of a sequence or of a range of the API; None for another call."""
-    if name != "len" or len(node.args) != 1 or node.keywords:
-        return None
-    length = scope.access.length(scope, node.args[0])
-    if length is None and (items := sequence_items(scope, node.args[0])) is not None:
-        return TypedExpression(nodes.signed_integer(len(items)), _WHOLE)
-    return length
-
-
 def _count(function: TypedFunction) -> str:
-    if function.least == function.most:
-        return f"{function.least} argument{'s' if function.least > 1 else ''}"
-    return f"{function.least} arguments or more"
+    plural = "s" if function.least > 1 else ""
+    is_fixed = function.least == function.most
+    return (
+        f"{function.least} argument{plural}" if is_fixed else f"{function.least} arguments or more"
+    )
 
 
 def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> TypedExpression:

@@ -470,7 +470,7 @@ def _value(inner: KernelScope, node: ast.FunctionDef) -> TypedExpression:
                 return TypedExpression(local, found.type, may_change=found.may_change)
             wide = evaluated_first(found.wide)
             return replace(found, expr=nodes.parenthesized(found.expr), wide=wide)
-    if not _always_returns(body):
+    if not _always_returns(body) or None in _returned(body):
         what = f"'{node.name}' may end without a value, which is needed."
         return inner.refuse("P051", what, inner.tree.name_of(node), "Return one on every way.")
     returns = _Returns(inner, node)

@@ -264,6 +264,10 @@ def _common(scope: KernelScope, values: tuple[TypedExpression, ...]) -> ScalarTy
 
 
 def _as(scope: KernelScope, found: TypedExpression, wanted: ScalarType) -> TypedExpression:
+    if found.type is _WHOLE and found.wide is None and not isinstance(found.expr, ex.Literal):
+        # An integer of Python, which in an array of NumPy would have a fixed kind.
+        made = of_kind(found.expr, wanted)
+        return TypedExpression(made, _REAL, kinds=kinds_of(scope, found))
     if found.type is not _REAL or real_type(scope, found.expr) == wanted:
         return found
     if isinstance(found.expr, ex.Literal):

@@ -10,8 +10,10 @@ import ast
 from collections.abc import Sequence
 
 from psyclone_storage.ir.expr import integer_value
+from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.compile_time import UNKNOWN_VALUE, value_of, written
-from psyclone_storage.languages.python.parse.scope import KernelScope
+from psyclone_storage.languages.python.parse.scope import KernelScope, TypedExpression
 
 MOST_ITEMS = 1000
 _OF_SEQUENCES = ("enumerate", "reversed", "zip")
@@ -22,6 +24,18 @@ def sequence_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
 
     Statements that a called function needs are added to those before the current statement.
     """
+    return None if is_iterator(scope, node) else iterated_items(scope, node)
+
+
+def is_iterator(scope: KernelScope, node: ast.expr) -> bool:
+    """Return whether an expression is an iterator, which has neither a length nor an index."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    return node.func.id in _OF_SEQUENCES and not _is_own(scope, node.func.id)
+
+
+def iterated_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
+    """Return the items of a sequence or an iterator, as `sequence_items` does."""
     value = value_of(scope, node)
     if value is not UNKNOWN_VALUE:
         is_long = not isinstance(value, tuple | range) or len(value) > MOST_ITEMS
@@ -40,24 +54,29 @@ def sequence_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
 
 def _of_call(scope: KernelScope, node: ast.Call) -> list[ast.expr] | None:
     name = node.func.id if isinstance(node.func, ast.Name) else ""
-    is_own = name in scope.offered.bound or name in scope.assigned or name in scope.arguments
-    if name == "divmod" and not is_own and len(node.args) == 2:
+    if name == "divmod" and not _is_own(scope, name) and len(node.args) == 2:
         first, second = node.args
         return [ast.copy_location(ast.BinOp(first, op, second), node)
                 for op in (ast.FloorDiv(), ast.Mod())]  # fmt: skip
-    if name in _OF_SEQUENCES and not is_own:
+    if is_iterator(scope, node):
         return _of_function(scope, node, name)
     return None if scope.helpers is None else scope.helpers.parts(scope, node)
+
+
+def _is_own(scope: KernelScope, name: str) -> bool:
+    """Return whether a name of Python is one of the program here."""
+    return name in scope.offered.bound or name in scope.assigned or name in scope.arguments
 
 
 def _of_function(scope: KernelScope, node: ast.Call, name: str) -> list[ast.expr] | None:
     start = 0
     if name == "enumerate" and (said := [*node.args[1:], *(one.value for one in node.keywords)]):
         start = value_of(scope, said[0])
-        if not isinstance(start, int):
+        names = [one.arg for one in node.keywords]
+        if not isinstance(start, int) or len(said) > 1 or names not in ([], ["start"]):
             return None
     args = node.args[:1] if name == "enumerate" else node.args
-    found = [sequence_items(scope, one) for one in args]
+    found = [iterated_items(scope, one) for one in args]
     known = [one for one in found if one is not None]
     if len(known) != len(args) or not known or (node.keywords and name != "enumerate"):
         return None
@@ -80,12 +99,12 @@ def _elements(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
     local = scope.local(base.id) if isinstance(base, ast.Name) else None
     if local is None or len(index) >= len(local.shape):
         return None
-    length = integer_value(local.shape[len(index)])
-    if length is None or length > MOST_ITEMS:
+    count = integer_value(local.shape[len(index)])
+    if count is None or count > MOST_ITEMS:
         return None
     places = [
         ast.copy_location(ast.Tuple([*index, written(number, node)], ast.Load()), node)
-        for number in range(length)
+        for number in range(count)
     ]
     return [ast.copy_location(ast.Subscript(base, one, ast.Load()), node) for one in places]
 
@@ -113,4 +132,17 @@ def item_of(scope: KernelScope, node: ast.Subscript) -> ast.expr | None:
         if items is None or not is_number or not -len(items) <= number < len(items):
             return None
         found = items[number]
+    return found
+
+
+def length(scope: KernelScope, node: ast.Call, name: str) -> TypedExpression | None:
+    """Return the length of a sequence or of a range of the API; None for another call."""
+    if name != "len" or len(node.args) != 1 or node.keywords:
+        return None
+    if is_iterator(scope, node.args[0]):
+        what = f"'{scope.text(node.args[0])}' is an iterator, which has no length."
+        return scope.refuse("P051", what, node, "Write 'tuple(...)' around it.")
+    found = scope.access.length(scope, node.args[0])
+    if found is None and (items := sequence_items(scope, node.args[0])) is not None:
+        return TypedExpression(nodes.signed_integer(len(items)), Intrinsic.INTEGER)
     return found

@@ -43,7 +43,11 @@ from psyclone_storage.languages.python.parse.scope import (
     TypedExpression,
     both,
 )
-from psyclone_storage.languages.python.parse.sequences import MOST_ITEMS, sequence_items
+from psyclone_storage.languages.python.parse.sequences import (
+    MOST_ITEMS,
+    iterated_items,
+    sequence_items,
+)
 from psyclone_storage.languages.python.parse.weak_types import UNKNOWN_NUMBER
 from psyclone_storage.languages.python.parse.while_loops import (
     CountedCondition,
@@ -189,7 +193,7 @@ def _is_range(scope: KernelScope, node: ast.For) -> bool:
 
 def _unrolled(scope: KernelScope, node: ast.For) -> list[Line]:
     """Return the statements of a loop over a sequence, once for each item."""
-    items = sequence_items(scope, node.iter)
+    items = iterated_items(scope, node.iter)
     if items is None:
         if _is_range(scope, node) and scope.needs_unrolling():
             return []
