@@ -5,10 +5,13 @@ from __future__ import annotations
 # What most calls do not need is imported once it is:
 # `--version` answers without the compiler, and a translation does without steps and scripts.
 LATE: dict[str, set[str]] = {
+    "base/compilers.py": {"shutil", "subprocess"},
     "base/digest.py": {"hashlib.sha256"},
     "base/temporaries.py": {"shutil.rmtree"},
     "base/records.py": {"dataclasses"},
     "base/package_files.py": {"runpy"},
+    "base/uncaught.py": {"traceback"},
+    "storage/memory/queues.py": {"traceback"},
     "cli/examples.py": {"shutil"},
     "cli/kernel_users.py": {"json"},
     "cli/main_guard.py": {"psyclone_storage.base.render_tools", "traceback"},
@@ -35,8 +38,8 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.page.loops_page_text",
         "psyclone_storage.cli.workers.Workers",
         "psyclone_storage.pipeline.contract_folder.read_contracts",
-        "psyclone_storage.pipeline.device_plans.plan_json",
-        "psyclone_storage.pipeline.device_plans.plan_text",
+        "psyclone_storage.pipeline.device_reports.plan_json",
+        "psyclone_storage.pipeline.device_reports.plan_text",
         "psyclone_storage.pipeline.files.FileRequest",
         "psyclone_storage.pipeline.files.FileTransformer",
         "psyclone_storage.pipeline.files.loop_object",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from psyclone_storage.base.stopping import deferred, ending
+
+if TYPE_CHECKING:
+    import subprocess
 
 VARIABLE = "CC"
 FORTRAN_VARIABLE = "FC"
@@ -62,6 +64,8 @@ def run_compiler(
 
     - `errors`: how output that is not UTF-8 is decoded; `captured`: whether output is captured.
     """
+    import subprocess  # noqa: PLC0415 (most programs compile nothing)
+
     variables = dict(environment)
     if temporary is not None:
         variables["TMPDIR"] = str(temporary)
@@ -79,6 +83,8 @@ def run_compiler(
 
 def _end(process: subprocess.Popen[str]) -> None:
     """End a process and its child processes unless it has ended."""
+    import subprocess  # noqa: PLC0415 (most programs compile nothing)
+
     if process.returncode is not None:
         return
     children = list(_children(process.pid))
@@ -101,6 +107,8 @@ def _children(process: int) -> Iterator[int]:
 
 
 def _first_of(wanted: str, usual: tuple[str, ...]) -> Path | None:
+    import shutil  # noqa: PLC0415 (most programs compile nothing)
+
     for name in wanted.split()[:1] or usual:
         if found := shutil.which(name):
             return Path(found)

@@ -8,11 +8,13 @@ Python (no global lock) uses the fallbacks.
 from __future__ import annotations
 
 import os
-import sysconfig
+import sys
 from importlib import import_module
 
 VARIABLE = "PSYCLONE_STORAGE_CORE"
 _CHOICES = ("auto", "compiled", "python")
+FREE_THREADED = "free-threading build" in sys.version
+"""Whether this Python has no global lock; `sysconfig` would read a large file for it."""
 
 
 def is_compiled(name: str, edition: int) -> bool:
@@ -27,7 +29,7 @@ def is_compiled(name: str, edition: int) -> bool:
         raise ValueError(f'{VARIABLE} is "{wanted}", but it must be one of {", ".join(_CHOICES)}.')
     if wanted == "python":
         return False
-    there = not sysconfig.get_config_var("Py_GIL_DISABLED") and _edition(name) == edition
+    there = not FREE_THREADED and _edition(name) == edition
     if wanted == "compiled" and not there:
         raise ImportError(
             f'{VARIABLE} is "compiled", but there is no compiled core that fits: install the '

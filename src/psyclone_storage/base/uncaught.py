@@ -10,7 +10,6 @@ import os
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -95,6 +94,8 @@ def abort_on_uncaught(rank: int, size: int, abort: Callable[[], None]) -> None:
 
 def _user_text(error: BaseException, trace: TracebackType | None) -> str:
     """Return the traceback of the user's frames and the error message."""
+    import traceback  # noqa: PLC0415 (only for errors)
+
     head = "".join(traceback.format_tb(_user_frames(trace)))
     notes = getattr(error, "__notes__", None)
     if isinstance(error, CompileError) and notes:

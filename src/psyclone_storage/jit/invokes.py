@@ -7,9 +7,11 @@ imported only when an invoke must be compiled.
 
 from __future__ import annotations
 
+import gc
 import sys
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -168,6 +170,19 @@ def compiled_invoke(
     return known[key]
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Disable the garbage collector: the compiler leaves few cycles, and its records are many."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
+
+
+@_without_collector()
 def _find_or_compile(  # noqa: PLR0913 - the parts of a call
     session: JitSession,
     calls: Sequence[LiveCall],

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from psyclone_storage.base import fingerprint
 from psyclone_storage.base.cache import Cache
 from psyclone_storage.base.fingerprint import tool_digest
 from psyclone_storage.base.temporaries import temporary_name
@@ -241,15 +242,13 @@ def test_the_digest_of_settled_sources_is_read_once(
     cache, tool = Cache(tmp_path / "kept"), package(tmp_path / "tool")
     first = tool_digest(cache, tool)
     assert not (tmp_path / "kept").exists()
-    monkeypatch.setattr("psyclone_storage.base.fingerprint._SETTLED", -60.0)
+    monkeypatch.setattr(fingerprint, "_SETTLED", -60.0)
     assert tool_digest(cache, tool) == first
-    usual = Path.read_bytes
 
-    def read(self: Path) -> bytes:
-        assert tmp_path / "kept" in self.parents
-        return usual(self)
+    def refused(*_: object) -> None:
+        raise AssertionError
 
-    monkeypatch.setattr(Path, "read_bytes", read)
+    monkeypatch.setattr(fingerprint, "open", refused, raising=False)
     assert tool_digest(cache, tool) == first
 
 

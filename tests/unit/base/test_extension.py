@@ -35,7 +35,7 @@ def test_a_core_serves_where_it_is_wanted_and_fits(
         return SimpleNamespace(EDITION=edition)
 
     monkeypatch.setattr(cores, "import_module", imported)
-    monkeypatch.setattr(cores.sysconfig, "get_config_var", lambda _: None)
+    monkeypatch.setattr(cores, "FREE_THREADED", False)
     monkeypatch.setenv(cores.VARIABLE, wanted)
     if isinstance(answer, bool):
         assert cores.is_compiled("a.core", EDITION) is answer
@@ -46,6 +46,6 @@ def test_a_core_serves_where_it_is_wanted_and_fits(
 
 def test_without_a_lock_of_the_interpreter_the_twin_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cores, "import_module", lambda _: SimpleNamespace(EDITION=EDITION))
-    monkeypatch.setattr(cores.sysconfig, "get_config_var", lambda _: 1)
+    monkeypatch.setattr(cores, "FREE_THREADED", True)
     monkeypatch.setenv(cores.VARIABLE, "auto")
     assert not cores.is_compiled("a.core", EDITION)

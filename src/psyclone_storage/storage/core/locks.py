@@ -18,13 +18,13 @@ alias.
 from __future__ import annotations
 
 import sys
-import sysconfig
 import threading
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from enum import Enum
 from typing import Any, TypeAlias
 
+from psyclone_storage.base.extension import FREE_THREADED
 from psyclone_storage.storage.core.errors import AccessConflictError, AccessDeadlockError
 from psyclone_storage.storage.core.lifetime import DROPPED
 from psyclone_storage.storage.core.native import AccessFields, register
@@ -521,7 +521,7 @@ def _is_lost(holders: list[Claim], position: int) -> bool:
 
     Reference counts are unreliable there.
     """
-    if _MANY_COUNT:
+    if FREE_THREADED:
         return False
     try:
         return sys.getrefcount(holders[position]) == _ONLY_THE_LIST
@@ -530,7 +530,6 @@ def _is_lost(holders: list[Claim], position: int) -> bool:
 
 
 _ONLY_THE_LIST = 2
-_MANY_COUNT = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def _refused_because_of(table: LockTable, claim: Claim) -> list[Claim]:

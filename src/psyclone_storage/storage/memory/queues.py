@@ -16,7 +16,6 @@ import atexit
 import sys
 import threading
 import time
-import traceback
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -331,6 +330,8 @@ def _tell_at_exit() -> None:
 
     The exit status reports them, too.
     """
+    import traceback  # noqa: PLC0415 (only for errors)
+
     finish_all()
     for error in UNREPORTED.take():
         fail_at_end()

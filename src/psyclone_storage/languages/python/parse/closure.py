@@ -21,6 +21,7 @@ from typing import Any
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
+from psyclone_storage.languages.python.parse.function_text import text_of_function
 from psyclone_storage.languages.python.parse.thread_safe_ast import parse_python
 
 CodePosition = tuple[int | None, int | None, int | None, int | None]
@@ -282,11 +283,8 @@ class FunctionReader:
             raise TypeError(f"{function!r} is no function of Python.")
         known = self._lines.get(function)
         if known is None or known.code is not code:
-            # `inspect` reads the wrapped function, this reads the wrapper.
-            own = code if hasattr(function, "__wrapped__") else function
-            lines, first = inspect.getsourcelines(own)
-            file = inspect.getsourcefile(own) or "<kernel>"
-            known = self._lines[function] = _SourceLines(code, file, "".join(lines), first)
+            file, text = text_of_function(code, getattr(function, "__globals__", {}))
+            known = self._lines[function] = _SourceLines(code, file, text, code.co_firstlineno)
         return known
 
     def _read(
