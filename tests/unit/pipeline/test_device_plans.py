@@ -248,6 +248,7 @@ def test_an_unknown_root_is_named(tmp_path: Path) -> None:
     done = planned(tmp_path, root(LOOP), root="rot")
     assert done.status == 1
     assert "error[T003]: There is no procedure 'rot' in the files." in done.err
+    assert "Did you mean 'root'?" in done.err
     assert "root" in done.err.split("hint")[1]
 
 
