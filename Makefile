@@ -26,7 +26,7 @@ export F90
 export PATH := $(abspath $(dir $(PY))):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow fallback quick lint format docs bench outputs gpu release named notes tools clean
+.PHONY: help demo test matrix slow fallback quick lint format docs bench outputs gpu release named notes tools clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -35,10 +35,13 @@ demo: $(BASE) tools  ## compile a realistic algorithm, and compute waves on two 
 	examples/lfric/demo/run
 	if command -v gcc >/dev/null || command -v cc >/dev/null; then examples/python/shallow_water/run; fi
 
-test: $(READY) tools  ## run every test that this machine can run
+test: $(READY) tools  ## run the tests that this machine can run
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $$(command -v $(F90) >/dev/null && echo --compile --f90 $(F90)) $(PYTEST_ARGS)
 
-slow:  ## run every test, and list those with the most CPU time
+matrix:  ## run the tests with all combinations of their parameters
+	$(MAKE) test PYTEST_ARGS="--matrix $(PYTEST_ARGS)"
+
+slow:  ## run the tests, and list those with the most CPU time
 	$(MAKE) test PYTEST_ARGS="--cpu-times 30 $(PYTEST_ARGS)"
 
 fallback: $(READY)  ## run the tests of the storage runtime without its compiled core

@@ -2,6 +2,7 @@
 
     python benchmarks/python.py                all of it
     python benchmarks/python.py --points 2048  a larger grid
+    python benchmarks/python.py --before DIR   compare first uses with those of another checkout
 
 Invokes of 5 and of 25 fields are called on a grid of 8 x 8 points, as a module that was compiled
 ahead and where they stand; the bare call is that of the function in C with tables that are ready.
@@ -9,7 +10,7 @@ On a device that is emulated a bare call is a launch: the function is put into t
 device, with what it uses, and is done later. What a launch takes beyond the function is the
 emulation's own, its queues and its detector of races, which no GPU has. What an invoke takes beyond
 its launches is coherence; once more with launches that do nothing, so that caches are its own.
-First uses happen in processes of their own, with and without kept libraries. Loops are those of
+First uses happen in processes of their own, with and without caches. Loops are those of
 kernels that Numba compiles as well (`python_peers.py`), of two kernels on a large grid
 (`python_loops.py`), and LFRic's matrix-vector product (`product.py`). Times
 are CPU time of this thread, the least of several runs that take turns; first uses add that of the
@@ -55,18 +56,23 @@ from psyclone_storage.storage.memory.registry import memory_of
 
 GOALS = {"5 fields": 5.0, "25 fields and 13 kernels": 40.0}
 FIRST = """
-import resource, sys, time
+import resource, sys
+import numpy
+def used():
+    found = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in found)
+begin = used()
+import psyclone_storage.gocean, psyclone_storage.runtime.gocean
+imported = used()
 sys.path.insert(0, {folder!r})
 import python as benchmark
 fields = benchmark.made_fields(8)
-WHOSE = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
-before = [resource.getrusage(who).ru_utime for who in WHOSE]
-start = time.perf_counter()
+start = used()
 benchmark.flow(*fields)
-took = time.perf_counter() - start
-after = [resource.getrusage(who).ru_utime for who in WHOSE]
-print(took, sum(after) - sum(before))
+print(imported - begin, used() - start)
 """
+PROCESSES = 8
+"""How often each first use is measured; checkouts take turns."""
 CALLS, ROUNDS = 500, 60
 
 
@@ -183,33 +189,55 @@ def least_in_turn(calls: Mapping[str, Callable[[], object]], number: int) -> dic
     return found
 
 
-def first_uses() -> None:
-    """Print what the first use of an invoke costs, cold and with a kept library."""
-    folder = str(Path(__file__).resolve().parent)
-    with tempfile.TemporaryDirectory() as kept:
-        folders = {
-            "PSYCLONE_STORAGE_LIBRARIES": f"{kept}/so",
-            "PSYCLONE_STORAGE_CACHE": f"{kept}/results",
-        }
-        surroundings = os.environ | folders
-        print("first use in a process, in s: it takes, and of that CPU")
-        for name, asked in (("cold", 1.5), ("kept", 0.05)):
-            done = subprocess.run(
-                [sys.executable, "-c", FIRST.format(folder=folder)],
-                capture_output=True, text=True, check=True, env=surroundings,
-            )  # fmt: skip
-            took, cpu = map(float, done.stdout.split())
-            print(f"  {name:18}{took:8.3f}{cpu:8.3f}, asked {asked}")
+def first_uses(checkouts: Mapping[str, Path]) -> None:
+    """Print the CPU time of the import and of the first use of an invoke, without and with caches.
+
+    The import is that after the import of NumPy. Checkouts take turns.
+    """
+    found: dict[tuple[str, str], float] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for number in range(PROCESSES + 1):
+            for name, checkout in checkouts.items():
+                for state, folder in (("cold", f"{number}"), ("cached", "kept")):
+                    imported, used = _first_use(checkout, Path(scratch, name), folder)
+                    if number:  # the first process compiles modules and fills the caches
+                        for what, took in (("import", imported), (f"{state} first use", used)):
+                            found[what, name] = min(found.get((what, name), took), took)
+    print("import, and first use in a process: CPU ms, with the C compiler")
+    for what in ("import", "cold first use", "cached first use"):
+        times = [found[what, name] * 1e3 for name in checkouts]
+        ratio = f"   ratio {times[0] / times[-1]:.2f}" if len(times) > 1 else ""
+        print(f"  {what:18}" + "".join(f"{took:8.1f}" for took in times) + ratio)
+
+
+def _first_use(checkout: Path, scratch: Path, caches: str) -> tuple[float, float]:
+    """Return the CPU seconds of the import and of the first use in a process."""
+    folders = {
+        "PYTHONPATH": str(checkout / "src"),
+        "PYTHONPYCACHEPREFIX": str(scratch / "bytecode"),
+        "PSYCLONE_STORAGE_LIBRARIES": str(scratch / caches / "so"),
+        "PSYCLONE_STORAGE_CACHE": str(scratch / caches / "results"),
+    }
+    surroundings = {**os.environ, **folders}
+    surroundings.pop("PYTHONDONTWRITEBYTECODE", None)
+    text = FIRST.format(folder=str(checkout / "benchmarks"))
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, check=True, env=surroundings
+    )
+    imported, used = map(float, done.stdout.split())
+    return imported, used
 
 
 def main() -> None:
     """Measure and print everything."""
     parser = argparse.ArgumentParser(description="Time invokes in Python.")
     parser.add_argument("--points", type=int, default=1024, help="points along each side")
+    parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="compare the first use")
     given = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"  # others share loops among threads, of which one is timed
     costs()
-    first_uses()
+    before = {} if given.before is None else {"before": given.before.resolve()}
+    first_uses({"now": Path(__file__).resolve().parents[1], **before})
     import product  # noqa: PLC0415 - first uses import what they need
     import python_loops  # noqa: PLC0415
     import python_peers  # noqa: PLC0415

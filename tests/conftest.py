@@ -213,6 +213,17 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Exclude objects that the tests of a file leave, such as caches, from garbage collection.
+
+    A test that collects garbage otherwise needs seconds in a worker that has run many files.
+    """
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+
+
 def length_rank(path: Path) -> int:
     """Return the place of a test file among those that take longest."""
     name = path.relative_to(TESTS).as_posix() if path.is_relative_to(TESTS) else path.name

@@ -6,12 +6,14 @@ A warning is a failure.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from compile.conftest import CORPORA
 from fortran import check_sources
+from pairwise import selected
 from psyclone_storage.cli.main import main
 
 pytestmark = pytest.mark.fortran
@@ -24,15 +26,21 @@ MODES = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("corpus", ["lfric", "lfric_2019"])
+@pytest.mark.parametrize(
+    "combination",
+    selected(
+        [*product(("lfric", "lfric_2019"), MODES)],
+        ("lfric", "annexed"), ("lfric", "inlined"),
+        ("lfric_2019", "distributed"), ("lfric_2019", "serial"),
+    ),
+)  # fmt: skip
 def test_the_layers_of_a_corpus_compile_without_a_warning(
-    corpus: str,
-    mode: str,
+    combination: tuple[str, str],
     modules: Callable[[str], list[str]],
     f90: tuple[str, ...],
     tmp_path: Path,
 ) -> None:
+    corpus, mode = combination
     algorithms = sorted((CORPORA / corpus).glob("*.x90"))
     kernels = CORPORA / corpus / "kernels"
     changed = tmp_path / "kernels"

@@ -26,6 +26,28 @@ def _objects(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ[programs.OBJECTS] = str(shared_folder(tmp_path_factory) / "objects")
 
 
+@pytest.fixture(scope="module")
+def kept_invokes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let the programs in Python of all tests share the invokes that they generate and compile.
+
+    Each rank of each program would do this otherwise.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PSYCLONE_STORAGE_CACHE", str(shared_folder(tmp_path_factory) / "invokes"))
+        yield
+
+
+@pytest.fixture(scope="module")
+def quickly() -> Iterator[None]:
+    """Compile C without optimization: most of the time would go there.
+
+    For tests of values that do not depend on it.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PSYCLONE_STORAGE_CFLAGS", "-O0")
+        yield
+
+
 @pytest.fixture(scope="session")
 def library(built: Callable[[Library], Path]) -> Path:
     """Return the folder of the infrastructure for ranks."""

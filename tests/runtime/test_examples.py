@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from libraries import LFRIC_EMULATED_OF_EXAMPLES, LFRIC_OF_EXAMPLES, Library, copy_library
+from pairwise import selected
 from runtime.examples import EXAMPLES, BuiltExample, path_to
 from runtime.programs import command
 from runtime.test_lfric_storage import DEVICE_STEPS
@@ -231,7 +232,7 @@ def test_waves_are_the_same_on_any_number_of_ranks(waves: Example, ranks: int) -
     check_waves(waves(1).lines, waves(ranks).lines)
 
 
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("ranks", selected(RANKS, 4))
 def test_waves_in_storages_beside_a_device_are_the_same(waves: Example, ranks: int) -> None:
     """Digit for digit on as many ranks; on the emulated device what is stale is NaN."""
     assert waves(ranks, Made.BY_US_IN_STORAGES).lines == waves(ranks).lines
@@ -256,8 +257,7 @@ def ways_on_a_device() -> Iterator[object]:
     """Yield each example in each way, on each number of ranks; waves take longest."""
     ways = product((Made.BY_US_ON_A_DEVICE, Made.BY_US_WITH_ANNEXED_DOFS), RANKS)
     for example, (made, ranks) in product(PICTURES, ways):
-        chosen = made is Made.BY_US_WITH_ANNEXED_DOFS and ranks in (2, 6)
-        chosen &= example != "waves" or ranks == 2
+        chosen = made is Made.BY_US_WITH_ANNEXED_DOFS and ranks == (2 if example == "waves" else 6)
         marks = () if chosen else pytest.mark.matrix
         yield pytest.param(example, made, ranks, marks=marks)
 
@@ -297,7 +297,7 @@ def test_multigrid_is_the_same_on_any_number_of_ranks(multigrid: Example, ranks:
     assert multigrid(ranks).lines == alone
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("ranks", selected((1, 2), 2))
 @pytest.mark.parametrize("example", PICTURES)
 def test_threads_make_no_difference(
     example: str, ranks: int, request: pytest.FixtureRequest

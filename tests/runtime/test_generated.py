@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from differential.features import ALGORITHM, METADATA, RAW, read_corpus, users_of_features
+from pairwise import selected
 from runtime import answers as written
 from runtime.answers import Answers, invalid, merge_answers
 from runtime.generated.builds import ANNEXED, OWNED
@@ -93,17 +95,27 @@ def test_serial_answers_are_numbers(answers: Reader) -> None:
 
 @pytest.mark.fortran
 @pytest.mark.mpi
-@pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_answers_do_not_depend_on_the_ranks(answers: Reader, mode: Mode, ranks: int) -> None:
+@pytest.mark.parametrize(
+    "combination",
+    selected([*product(MODES, RANKS)], (OWNED, 1), (ANNEXED, 2), (OWNED, 4), (ANNEXED, 6)),
+    ids=lambda combination: "-".join((combination[0].name, str(combination[1]))),
+)
+def test_answers_do_not_depend_on_the_ranks(answers: Reader, combination: tuple[Mode, int]) -> None:
+    mode, ranks = combination
     assert differing(answers(SERIAL, 1), answers(mode, ranks)) == []
 
 
 @pytest.mark.fortran
 @pytest.mark.mpi
-@pytest.mark.parametrize("ranks", [1, 4])
-@pytest.mark.parametrize("mode", THREADS, ids=lambda mode: f"{mode.threads} threads")
-def test_answers_do_not_depend_on_the_threads(answers: Reader, mode: Mode, ranks: int) -> None:
+@pytest.mark.parametrize(
+    "combination",
+    selected([*product(THREADS, (1, 4))], (THREADS[0], 1), (THREADS[1], 4)),
+    ids=lambda combination: f"{combination[0].threads} threads-{combination[1]}",
+)
+def test_answers_do_not_depend_on_the_threads(
+    answers: Reader, combination: tuple[Mode, int]
+) -> None:
+    mode, ranks = combination
     assert differing(answers(SERIAL, 1), answers(mode, ranks)) == []
 
 

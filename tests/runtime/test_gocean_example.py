@@ -6,12 +6,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from libraries import GOCEAN_OF_EXAMPLE, Library, copy_library
+from pairwise import selected
 from runtime.examples import EXAMPLES, path_to, run_example
 
 ROOT = Path(__file__).parents[2]
@@ -83,22 +85,25 @@ def test_the_surface_is_the_same_on_any_number_of_ranks(basin: Basin, ranks: int
     assert basin(ranks).files == alone
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("steps", ["", IN_REGIONS])
+@pytest.mark.parametrize(
+    "combination",
+    selected([*product(("", IN_REGIONS), RANKS)], ("", 1), (IN_REGIONS, 2), ("", 6)),
+)
 def test_fields_with_storages_give_the_same_surface_beside_a_device(
-    basin: Basin, ranks: int, steps: str
+    basin: Basin, combination: tuple[str, int]
 ) -> None:
     """On the emulated device what is stale is NaN."""
+    steps, ranks = combination
     held = basin(ranks, TARGET="storage", DEVICE="emulated", STEPS=steps)
     assert held.files == basin(1).files
 
 
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("ranks", selected(RANKS, 4))
 def test_fields_with_storages_give_the_same_surface_in_one_memory(basin: Basin, ranks: int) -> None:
     assert basin(ranks, TARGET="storage").files == basin(1).files
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("ranks", selected((1, 2), 2))
 def test_threads_make_no_difference(basin: Basin, ranks: int) -> None:
     assert basin(ranks, **FOR_THREADS).files == basin(1).files
 

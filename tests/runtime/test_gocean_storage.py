@@ -11,12 +11,14 @@ import re
 import subprocess
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from building import built_once
 from libraries import GOCEAN_EMULATED, Library, archive_in, linked_with
+from pairwise import pairwise, selected
 from psyclone_storage.cli.main import main
 from runtime.gocean_suite import SOURCES, build_program, build_support, generate, run_all
 from runtime.held_windows import check_windows
@@ -51,32 +53,25 @@ ON_DEVICE = Mode(
 )
 REGISTRY = Mode("distributed", (*ON_DEVICE.options[:2], "registry", *ON_DEVICE.options[3:]))
 """Fields as they are in dl_esm_inf, which tell a registry nothing."""
-JOINT = {
-    f"{where}, {flags}{at}": Mode(
-        "distributed",
-        (*mode.options, "--config-opts", f"JOINT_EXCHANGES={together} DIRTY_FLAGS={flag}"),
-    )
-    for where, mode in {
-        "on the host": Mode("distributed", ("-dm", "--target", "registry")),
-        "on the device": REGISTRY,
-        "in storages": ON_DEVICE,
-    }.items()
-    for flags, flag in (("with flags", "true"), ("without flags", "false"))
-    for at, together in (("", "true"), (", overlapped", "overlapped"))
+PLACES = {
+    "on the host": Mode("distributed", ("-dm", "--target", "registry")),
+    "on the device": REGISTRY,
+    "in storages": ON_DEVICE,
 }
-EACH_TWO_MEET = (
-    "on the host, with flags, overlapped",
-    "on the host, without flags",
-    "on the device, with flags",
-    "on the device, without flags, overlapped",
-    "in storages, with flags",
-    "in storages, without flags, overlapped",
-)
-"""The joint exchanges that any run tries: each two of place, flags and overlap; `--matrix` all."""
+FLAGS_OF_FIELDS = {"with flags": "true", "without flags": "false"}
+TOGETHER = {"joint": "true", "overlapped": "overlapped"}
+JOINT = (PLACES, FLAGS_OF_FIELDS, TOGETHER)
+"""The parameters of joint exchanges."""
 NOT_KNOWN = {"drop any_type_of_point/invoke_0_copy_any/hold(new)/1"}
 """Values that are brought and overwritten, of a field that may lie on any type of point."""
 Parts = tuple[Path, Path]
 Reader = Callable[[Mode, bool, int], Answers]
+
+
+def joint(place: str, flags: str, together: str) -> Mode:
+    """Return the mode of some parameters of `JOINT`."""
+    settings = f"JOINT_EXCHANGES={TOGETHER[together]} DIRTY_FLAGS={FLAGS_OF_FIELDS[flags]}"
+    return Mode("distributed", (*PLACES[place].options, "--config-opts", settings))
 
 
 @pytest.fixture
@@ -135,7 +130,7 @@ def answers(
     return read
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, 6])
+@pytest.mark.parametrize("ranks", selected((1, 2, 4, 6), 2, 6))
 @pytest.mark.parametrize(
     ("mode", "device"),
     [(STORAGE, False), (STORAGE, True), (ON_DEVICE, True), (REGISTRY, True)],
@@ -147,14 +142,13 @@ def test_the_answers_are_those_of_plain_layers(
     assert differing(answers(PLAIN, False, ranks), answers(mode, device, ranks)) == []
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize(
-    "way",
-    [pytest.param(way, marks=() if way in EACH_TWO_MEET else pytest.mark.matrix) for way in JOINT],
-)
-def test_they_are_so_in_joint_exchanges(answers: Reader, way: str, ranks: int) -> None:
+@pytest.mark.parametrize("combination", pairwise([*product(*JOINT, (1, 2, 4))]))
+def test_they_are_so_in_joint_exchanges(
+    answers: Reader, combination: tuple[str, str, str, int]
+) -> None:
     """A clean field, which a joint exchange skips, keeps the values that only a device has."""
-    assert differing(answers(PLAIN, False, ranks), answers(JOINT[way], True, ranks)) == []
+    *way, ranks = combination
+    assert differing(answers(PLAIN, False, ranks), answers(joint(*way), True, ranks)) == []
 
 
 @pytest.fixture(scope="module")

@@ -22,16 +22,20 @@ from runtime.programs import FLAGS, command
 PROGRAMS = Path(__file__).parent / "grids"
 SOURCE = Path(__file__).parents[2] / "src"
 RANKS = (1, 2, 3, 4, 6)
-RANKS_OF_TARGETS = {"c": RANKS, "numpy": (3, 6), "cuda": (1, 4)}
+RANKS_OF_TARGETS = {"c": (1, 6), "numpy": (3, 4), "cuda": (2,)}
 """The numbers of ranks that any run tries with a target; `--matrix` tries all."""
 MPIRUN = ("mpirun", "--oversubscribe", "--bind-to", "none", "-n")
 
-pytestmark = [pytest.mark.mpi]
+pytestmark = [pytest.mark.mpi, pytest.mark.usefixtures("kept_invokes", "quickly")]
 
 
 @pytest.mark.parametrize(
-    ("ranks", "takes_devices"), [*((ranks, "0") for ranks in RANKS), (2, "1"), (4, "1")]
-)
+    ("ranks", "takes_devices"),
+    [
+        (1, "0"), (2, "1"), (3, "0"), (4, "1"), (6, "0"),
+        *(pytest.param(ranks, "0", marks=pytest.mark.matrix) for ranks in (2, 4)),
+    ],
+)  # fmt: skip
 def test_exchanges_fill_halos_and_sums_do_not_depend_on_ranks(
     ranks: int, takes_devices: str, tmp_path: Path
 ) -> None:
@@ -65,13 +69,24 @@ def test_boundaries_behave_as_their_names_say(target: str, ranks: int, tmp_path:
     assert said.count(f"basins agree: {target}") == ranks
 
 
-@pytest.mark.parametrize("target", ["c", "numpy", "cuda"])
-def test_reductions_in_invokes_do_not_depend_on_ranks(target: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("target", "numbers"),
+    [
+        ("c", (1, 2, 4)),
+        ("numpy", (1, 2)),
+        ("cuda", (1, 4)),
+        pytest.param("numpy", (1, 4), marks=pytest.mark.matrix),
+        pytest.param("cuda", (1, 2), marks=pytest.mark.matrix),
+    ],
+)
+def test_reductions_in_invokes_do_not_depend_on_ranks(
+    target: str, numbers: tuple[int, ...], tmp_path: Path
+) -> None:
     pytest.importorskip("mpi4py")
     paths = os.pathsep.join((str(SOURCE), os.environ.get("PYTHONPATH", "")))
     program = [sys.executable, str(PROGRAMS / "reductions.py"), target]
     found = set()
-    for ranks in (1, 2, 4):
+    for ranks in numbers:
         said = command(["env", f"PYTHONPATH={paths}", *MPIRUN, str(ranks), *program], tmp_path)
         results = re.findall(r"reductions: \[\[.*?\]\]", said)
         assert len(results) == ranks
@@ -139,7 +154,8 @@ def test_a_profile_has_calls_and_messages_of_all_ranks(tmp_path: Path) -> None:
     ],
 )
 def test_ranks_report_calls_that_differ(mode: str, says: str, tmp_path: Path) -> None:
-    said = _observed(mode, 3, "1", tmp_path)
+    ranks = 3 if mode == "late" else 2
+    said = _observed(mode, ranks, "1", tmp_path)
     assert says in said
     if mode == "late":
         assert "for rank 1, last seen in the invoke 'spread' of diffuse at " in said
@@ -162,7 +178,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [(4, 1), (3, 2), (2, 6), pytest.param(1, 4, marks=pytest.mark.matrix)],
+    [
+        (4, 1),
+        (2, 6),
+        pytest.param(3, 2, marks=pytest.mark.matrix),
+        pytest.param(1, 4, marks=pytest.mark.matrix),
+    ],
 )
 def test_checkpoints_continue_on_other_numbers_of_ranks(
     whole: str, before: int, after: int, tmp_path: Path

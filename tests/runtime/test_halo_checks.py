@@ -90,10 +90,10 @@ def serial(program: Callable[[Mode], Path]) -> Answers:
     ("name", "ranks"),
     [
         ("owned", 1),
-        ("owned", 2),
+        pytest.param("owned", 2, marks=pytest.mark.matrix),
         ("owned", 4),
         ("annexed", 2),
-        ("annexed", 4),
+        pytest.param("annexed", 4, marks=pytest.mark.matrix),
         ("redundant", 4),
         ("interiors", 4),
         ("regions", 4),

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import re
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from command import run_command
+from pairwise import selected
 from runtime.programs import command
 
 SRC = Path(__file__).parents[2] / "src"
@@ -98,7 +100,10 @@ def second(small, less, count, counted, deep, deeper):
            name="second")
 '''
 
-pytestmark = [pytest.mark.mpi]
+pytestmark = [pytest.mark.mpi, pytest.mark.usefixtures("kept_invokes", "quickly")]
+BOUNDARIES = ("open", "closed", "periodic", "prescribed")
+CHECKED = (("numpy", "true", 4), ("c", "false", 2), ("c", "true", 1), ("numpy", "false", 6))
+"""Targets, settings of flags, and numbers of ranks."""
 
 
 def numbered(text: str) -> str:
@@ -129,15 +134,22 @@ def grid_runs(
     return [line.split(" ", 4)[1:] for line in said.splitlines() if line.startswith("run ")]
 
 
-@pytest.mark.parametrize("boundaries", ["open", "closed", "periodic", "prescribed"])
 @pytest.mark.parametrize(
-    ("target", "flags", "ranks"),
-    [("numpy", "true", 4), ("c", "false", 2), ("c", "true", 1), ("numpy", "false", 6)],
+    "combination",
+    selected(
+        [*product(BOUNDARIES, CHECKED)],
+        *(
+            (boundaries, CHECKED[(at + half) % len(CHECKED)])
+            for at, boundaries in enumerate(BOUNDARIES)
+            for half in (0, 2)
+        ),
+    ),
 )
 def test_layers_for_grids_have_no_errors(
-    tmp_path: Path, target: str, flags: str, ranks: int, boundaries: str
+    tmp_path: Path, combination: tuple[str, tuple[str, str, int]]
 ) -> None:
     """Also if a field is written by hand and marked."""
+    boundaries, (target, flags, ranks) = combination
     runs = grid_runs(tmp_path, target, flags, ["marked", boundaries], ranks)
     assert [run[:3] for run in runs] == [["all:", "0", "False"]], runs
 

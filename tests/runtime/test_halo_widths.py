@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from libraries import linked_with
+from pairwise import selected
 from psyclone_storage.cli.main import main
 from runtime.programs import FLAGS, command
 
@@ -184,12 +186,21 @@ def test_constant_bounds_follow_the_halo_width(
         assert _said(serial, 1, width) == _said(plain, 1, width)
 
 
-@pytest.mark.parametrize("steps", ["", "; fuse; openmp-parallel-do", f"; {ON_DEVICE}"])
-@pytest.mark.parametrize("target", ["storage", "registry"])
+FUSED_FOR_THREADS = "; fuse; openmp-parallel-do"
+
+
+@pytest.mark.parametrize(
+    "combination",
+    selected(
+        [*product(("storage", "registry"), ("", FUSED_FOR_THREADS, f"; {ON_DEVICE}"))],
+        ("storage", ""), ("registry", FUSED_FOR_THREADS), ("storage", f"; {ON_DEVICE}"),
+    ),
+)  # fmt: skip
 def test_storages_keep_the_points_beyond_constant_bounds(
-    gocean_library: Path, emulated_gocean: Path, tmp_path: Path, target: str, steps: str
+    gocean_library: Path, emulated_gocean: Path, tmp_path: Path, combination: tuple[str, str]
 ) -> None:
     """A loop over all points writes all of a field only where the halo is one point wide."""
+    target, steps = combination
     words = ("-dm", "--target", target, "--apply", f"constant-loop-bounds{steps}")
     plain = built(gocean_library, tmp_path / "plain", 1, "-dm")
     stored = built(emulated_gocean, tmp_path / "stored", 1, *words)
@@ -200,11 +211,21 @@ def test_storages_keep_the_points_beyond_constant_bounds(
         assert answers == {_said(plain, 1, width)}
 
 
-@pytest.mark.parametrize("target", ["c", "numpy"])
-@pytest.mark.parametrize("recipe", ["constant-loop-bounds", "constant-loop-bounds; fuse"])
+FUSED = "constant-loop-bounds; fuse"
+
+
+@pytest.mark.parametrize(
+    "combination",
+    selected(
+        [*product(("c", "numpy"), ("constant-loop-bounds", FUSED))],
+        ("c", FUSED),
+        ("numpy", "constant-loop-bounds"),
+    ),
+)
 def test_constant_bounds_follow_the_halo_width_in_python(
-    tmp_path: Path, target: str, recipe: str
+    tmp_path: Path, combination: tuple[str, str]
 ) -> None:
+    target, recipe = combination
     pytest.importorskip("mpi4py")
     (tmp_path / "al.py").write_text(PYTHON)
     plain = _said_in_python(tmp_path, "plain", "1", "--target", target)

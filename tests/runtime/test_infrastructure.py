@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from libraries import LFRIC_EMULATED, Library, archive_in
+from pairwise import selected
 from runtime.programs import FLAGS, command, compile_sources
 
 PROGRAMS = Path(__file__).parent / "infrastructure"
@@ -204,7 +205,7 @@ def test_three_ranks_have_two_panels_of_a_sphere_each(answers: Runner, name: str
     assert answers(name, 3) == answers(name, 1)
 
 
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("ranks", selected(RANKS, 1, 4))
 def test_a_device_reads_the_maps_of_spaces_that_are_made_anew(
     built: Callable[[Library], Path], tmp_path: Path, ranks: int
 ) -> None:
@@ -221,7 +222,7 @@ def one_storage(built: Callable[[Library], Path], tmp_path_factory: pytest.TempP
     return build(ONE_STORAGE, built(LFRIC_EMULATED), tmp_path_factory.mktemp(ONE_STORAGE))
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", selected((1, 2, 4), 1, 4))
 def test_a_field_has_one_storage_and_exchanges_move_what_is_exchanged(
     one_storage: Path, ranks: int
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pairwise import selected
 from runtime.examples import EXAMPLES
 from runtime.programs import command
 
@@ -15,7 +16,7 @@ SRC = Path(__file__).parents[2] / "src"
 OCEAN = EXAMPLES / "python" / "ocean" / "ocean.py"
 MPIRUN = ("mpirun", "--oversubscribe", "--bind-to", "none", "-n")
 
-pytestmark = [pytest.mark.mpi]
+pytestmark = [pytest.mark.mpi, pytest.mark.usefixtures("kept_invokes")]
 FILTERS = Path(__file__).parent / "grids" / "filters.py"
 
 
@@ -29,20 +30,30 @@ def run(program: list[str], ranks: int, folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("ranks", "target"),
-    [*((ranks, "c") for ranks in (1, 2, 3, 4, 6)), (2, "numpy"), (1, "cuda"), (3, "cuda")],
-)
-def test_the_ocean_equals_numpy(ranks: int, target: str, tmp_path: Path) -> None:
+    "combination",
+    selected(
+        [*((ranks, "c") for ranks in (1, 2, 3, 4, 6)), (2, "numpy"), (1, "cuda"), (3, "cuda")],
+        (1, "c"), (4, "c"), (6, "c"), (2, "numpy"), (3, "cuda"),
+    ),
+)  # fmt: skip
+def test_the_ocean_equals_numpy(combination: tuple[int, str], tmp_path: Path) -> None:
+    ranks, target = combination
     *_, end, last = run([str(OCEAN), "--check", target], ranks, tmp_path)
     assert last == "equal to NumPy, bit for bit"
     assert float(end.split()[2]) > 0.5
 
 
-@pytest.mark.parametrize("target", ["c", "numpy", "cuda"])
-def test_filters_of_several_types_equal_numpy(target: str, tmp_path: Path) -> None:
+RANKS = {"c": (1, 2, 6), "numpy": (1, 4), "cuda": (1, 3)}
+"""The numbers of ranks that any run tries with a target; `--matrix` tries all."""
+
+
+@pytest.mark.parametrize("target", RANKS)
+def test_filters_of_several_types_equal_numpy(
+    target: str, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
     said = set()
-    for ranks, setting in ((1, ""), (2, "DIRTY_FLAGS=true"), (3, ""), (4, "DIRTY_FLAGS=true"),
-                           (6, "")):  # fmt: skip
+    for ranks in (1, 2, 3, 4, 6) if pytestconfig.getoption("--matrix") else RANKS[target]:
+        setting = "DIRTY_FLAGS=true" if ranks in (2, 4) else ""
         program = [str(FILTERS), target, *filter(None, [setting])]
         (line,) = run(program, ranks, tmp_path)
         said.add(line)

@@ -27,7 +27,7 @@ from runtime.twins import (
 )
 from translated import translate, translate_columns
 
-pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
+pytestmark = [pytest.mark.fortran, pytest.mark.mpi, pytest.mark.usefixtures("kept_invokes")]
 
 RANKS = (1, 2, 4, 6)
 OWNED = ("--config-opts", "COMPUTE_ANNEXED_DOFS=false")
@@ -53,7 +53,7 @@ def run(words: list[str], ranks: int, folder: Path) -> Answers:
 
 
 def test_values_and_exchanges_are_those_of_fortran(
-    library: Path, support: Path, tmp_path: Path
+    library: Path, support: Path, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     found = twins()
     assert len(found) > LEAST
@@ -90,7 +90,7 @@ def test_values_and_exchanges_are_those_of_fortran(
     command(["mpif90", *FLAGS, *objects, archive_in(library), "-o", "program"], fortran)
     python_words = ["env", f"PYTHONPATH={python}:{os.environ.get('PYTHONPATH', '')}",
                     sys.executable, str(python / "run.py")]  # fmt: skip
-    for ranks in RANKS:
+    for ranks in RANKS if pytestconfig.getoption("--matrix") else (1, 6):
         wanted = run([str(fortran / "program")], ranks, tmp_path / f"fortran{ranks}")
         assert invalid(wanted) == []
         counts = counts_of(wanted)

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from pairwise import pairwise, selected
 from runtime.answers import Answers, differing, merge_answers
 from runtime.held_windows import check_windows
 from runtime.mutations import Outcome, judge, kind_of, lines_of, number_registered
@@ -86,9 +88,17 @@ def answers(
     return read
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, 6])
-@pytest.mark.parametrize("annexed", ON_DEVICE)
-def test_the_answers_are_those_of_plain_layers(answers: Reader, annexed: str, ranks: int) -> None:
+@pytest.mark.parametrize(
+    "combination",
+    selected(
+        [*product(ON_DEVICE, (1, 2, 4, 6))],
+        ("owned", 1), ("annexed", 2), ("owned", 4), ("annexed", 6),
+    ),
+)  # fmt: skip
+def test_the_answers_are_those_of_plain_layers(
+    answers: Reader, combination: tuple[str, int]
+) -> None:
+    annexed, ranks = combination
     assert differing(answers(SERIAL, False, 1), answers(ON_DEVICE[annexed], True, ranks)) == []
 
 
@@ -108,17 +118,24 @@ def joint(mode: Mode, setting: str = JOINT) -> Mode:
     return replace(mode, options=options)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+IN_JOINT_EXCHANGES = {
+    "on the device": ON_DEVICE["owned"],
+    "with annexed dofs": ON_DEVICE["annexed"],
+    "on the host": ON_HOST,
+    "under way over loops": OVERLAPPED,
+}
+
+
 @pytest.mark.parametrize(
-    "mode",
-    [ON_DEVICE["owned"], ON_DEVICE["annexed"], ON_HOST, OVERLAPPED],
-    ids=["on the device", "with annexed dofs", "on the host", "under way over loops"],
+    "combination",
+    pairwise([*product(IN_JOINT_EXCHANGES, ("", "told", "told, in progress"), (1, 2, 4))]),
 )
-def test_they_are_so_in_joint_exchanges(answers: Reader, mode: Mode, ranks: int) -> None:
+def test_they_are_so_in_joint_exchanges(answers: Reader, combination: tuple[str, str, int]) -> None:
     """A clean field, which a joint exchange skips, keeps the values that only a device has."""
-    expected = answers(SERIAL, False, 1)
-    for way in (joint(mode), told(joint(mode)), told(joint(mode, IN_PROGRESS))):
-        assert differing(expected, answers(way, True, ranks)) == []
+    name, way, ranks = combination
+    mode = joint(IN_JOINT_EXCHANGES[name], IN_PROGRESS if "in progress" in way else JOINT)
+    computed = answers(told(mode) if "told" in way else mode, True, ranks)
+    assert differing(answers(SERIAL, False, 1), computed) == []
 
 
 @pytest.mark.parametrize("mode", [ON_DEVICE["owned"], ON_DEVICE["annexed"], ON_HOST, OVERLAPPED])

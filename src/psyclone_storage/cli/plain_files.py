@@ -32,7 +32,7 @@ from psyclone_storage.pipeline.script_inputs import print_again
 
 if TYPE_CHECKING:
     from psyclone_storage.pipeline.contract_folder import ContractFolder
-    from psyclone_storage.pipeline.device_plans import DataPlan
+    from psyclone_storage.pipeline.device_reports import DataPlan
     from psyclone_storage.pipeline.files import Comparison, FileTransformer, OpenFile
     from psyclone_storage.pipeline.separate_plans import FilePlan
 
@@ -266,7 +266,7 @@ def _plan_reports(
     """Add the text on a plan to `shown`, and yield the table of transfers, if requested."""
     if plan is None:
         return
-    from psyclone_storage.pipeline.device_plans import plan_json, plan_text  # noqa: PLC0415
+    from psyclone_storage.pipeline.device_reports import plan_json, plan_text  # noqa: PLC0415
 
     if options.explain:
         shown.append(plan_text(plan.data))

@@ -7,7 +7,6 @@ regions then find their arrays on the device.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
@@ -36,49 +35,16 @@ from psyclone_storage.ir.rewrite import with_changed_blocks
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.transfer import Side
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.pipeline.device_reports import DataPlan, transfer_reports
 from psyclone_storage.pipeline.device_restrictions import Restrictions
 from psyclone_storage.pipeline.program_regions import all_groups, host_lines
 from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
 from psyclone_storage.pipeline.program_uses import GivenUses, ProgramUses, home_module
-from psyclone_storage.pipeline.transfer_reasons import place_and_reasons
+from psyclone_storage.pipeline.transfer_sizes import ArraySizes
 from psyclone_storage.transform.file_bench import FileBench
 
 _Lines = tuple[un.Line, ...]
 _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
-
-
-@dataclass(frozen=True, slots=True)
-class TransferReport:
-    """A transfer, or what creates a copy on the device, for the report.
-
-    `reader` is the use that needs the transfer, and `writer` the one that made the copy stale.
-    """
-
-    datum: str
-    to: str
-    procedure: str
-    line: int
-    weight: float
-    reader: str
-    writer: str
-
-
-@dataclass(frozen=True, slots=True)
-class DataPlan:
-    """The planned data of a call tree.
-
-    - `data`: the arrays that stay on the device.
-    - `transfers`: their transfers.
-    - `left_out`: arrays that regions copy themselves, with reasons.
-    - `unknown`: called procedures that are not in the files; they are assumed to use only their
-      arguments, on the host.
-    """
-
-    root: str
-    data: tuple[str, ...] = ()
-    transfers: tuple[TransferReport, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    unknown: tuple[str, ...] = ()
 
 
 def plan_device_data(
@@ -177,7 +143,7 @@ class DataPlanner:
         used = frozenset[ProgramArray]().union(*(one.data for one in procedures))
         shown = {str(one): why for one, why in sorted(excluded.items()) if why and one in used}
         data = {one for procedure in kept for one in procedure.data}
-        reports = tuple(_reports(kept, plan))
+        reports = tuple(transfer_reports(kept, plan, ArraySizes(self.tree, self.modules)))
         unknown = tuple(sorted(self.tree.unknown))
         return DataPlan(root, tuple(map(str, sorted(data))), reports, shown, unknown)
 
@@ -286,7 +252,7 @@ class DataPlanner:
             updates = _updates(here, absent, openmp=self._is_openmp(procedure.name))
             self._edit_procedure(procedure.name, updates, own & used, moved, shared & used)
         if root is not None:
-            for name in tuple(self.tree.allocated):
+            for name in self.tree.allocated.keys() - {one.name for one in procedures}:
                 self._edit_allocations(name, shared & used, openmp=self._is_openmp(root))
 
     def _is_allocatable(self, one: ProgramArray) -> bool:
@@ -306,7 +272,7 @@ class DataPlanner:
         """Insert updates into a procedure, which creates the copies of its `own` arrays."""
         bench, key = self.places[name]
         code, openmp = bench.code(key), self._is_openmp(name)
-        allocated = self.tree.allocated.pop(name, ())
+        allocated = self.tree.allocated.get(name, ())
         body = _with_lines(code.body, updates, _allocating(allocated, shared, openmp=openmp))
         if own:
             body = _with_data(body, sorted(own), code, openmp=openmp)
@@ -318,7 +284,7 @@ class DataPlanner:
     ) -> None:
         """Create and delete copies where a procedure without regions allocates arrays."""
         bench, key = self.places[name]
-        known, code = self.tree.allocated.pop(name), bench.code(key)
+        known, code = self.tree.allocated[name], bench.code(key)
         body = _with_lines(code.body, {}, _allocating(known, data, openmp=openmp))
         if body is not code.body:
             bench.edit(key, code.body, body)
@@ -502,64 +468,3 @@ def _with_lines(
         return with_changed_blocks(line, lambda lines: block(lines, line, next(numbers)))
 
     return block(body, None, 0)
-
-
-# ---------------------------------------------------------------------------- reports
-
-
-def plan_text(plan: DataPlan) -> str:
-    """Return the plan of a call tree in words."""
-    to_device = sum(one.to == Side.DEVICE.value for one in plan.transfers)
-    counts = f"{_number(to_device, 'transfer')} to it and {len(plan.transfers) - to_device} from it"
-    arrays = _number(len(plan.data), "array")
-    lines = [f"Device data of '{plan.root}': {arrays} on the device, {counts}"]
-    for one in plan.transfers:
-        place = f"'{one.procedure}'" + (f", line {one.line}" if one.line else "")
-        lines.append(f"  {one.datum}: to the {one.to} in {place}")
-        lines.append(f"    {one.reader} needs what {one.writer} wrote")
-    for datum, why in plan.left_out.items():
-        lines.append(f"  {datum}: regions copy it, because {why}")
-    if plan.unknown:
-        names = ", ".join(plan.unknown)
-        lines.append(f"  not in the files, assumed to use only their arguments: {names}")
-    return "\n".join(lines) + "\n"
-
-
-def _number(amount: int, what: str) -> str:
-    return f"{amount} {what}" + ("" if amount == 1 else "s")
-
-
-def plan_json(plan: DataPlan) -> str:
-    """Return the plan of a call tree as JSON."""
-    transfers = [
-        {
-            "array": one.datum,
-            "to": one.to,
-            "procedure": one.procedure,
-            "line": one.line,
-            "estimated_executions": one.weight,
-            "reader": one.reader,
-            "writer": one.writer,
-        }
-        for one in plan.transfers
-    ]
-    table = {
-        "root": plan.root,
-        "arrays": list(plan.data),
-        "transfers": transfers,
-        "left_out": dict(plan.left_out),
-        "unknown_procedures": list(plan.unknown),
-    }
-    return json.dumps(table, indent=2) + "\n"
-
-
-def _reports(
-    procedures: tuple[ProgramProcedure, ...], plan: ProgramPlan
-) -> Iterator[TransferReport]:
-    known = {one.name: one for one in procedures}
-    for one in plan.transfers:
-        procedure = known[one.position.procedure]
-        place, reader, writer = place_and_reasons(procedure, one)
-        line = 0 if place is None else place.line
-        name, to = str(one.datum), one.to.value
-        yield TransferReport(name, to, str(procedure.name), line, one.weight, reader, writer)

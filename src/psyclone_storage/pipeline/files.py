@@ -57,7 +57,7 @@ SENTINELS = ("omp", "acc")
 
 if TYPE_CHECKING:
     from psyclone_storage.pipeline.contract_folder import ContractFolder
-    from psyclone_storage.pipeline.device_plans import DataPlan
+    from psyclone_storage.pipeline.device_reports import DataPlan
     from psyclone_storage.pipeline.separate_plans import FilePlan
 
 _CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|else|elif)", re.MULTILINE)

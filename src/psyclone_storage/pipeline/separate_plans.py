@@ -33,7 +33,8 @@ from psyclone_storage.pipeline.contract_files import (
 )
 from psyclone_storage.pipeline.contract_folder import ContractFolder
 from psyclone_storage.pipeline.contract_interfaces import interface_text
-from psyclone_storage.pipeline.device_plans import DataPlan, DataPlanner
+from psyclone_storage.pipeline.device_plans import DataPlanner
+from psyclone_storage.pipeline.device_reports import DataPlan
 from psyclone_storage.pipeline.device_restrictions import Restrictions, entries_of
 from psyclone_storage.pipeline.overloads import is_overload
 from psyclone_storage.pipeline.program_tree import TreeProblem

@@ -21,6 +21,15 @@ _CALLER = "the caller"
 _BEFORE = " in the iteration before"
 
 
+class TransferReasons(NamedTuple):
+    """The place of a transfer, the use that needs it, the one before it, and if it is in a loop."""
+
+    place: Span | None
+    reader: str
+    writer: str
+    in_loop: bool
+
+
 class _StepEvent(NamedTuple):
     """A step, or the end of a block, with the first events of the loops around it."""
 
@@ -29,10 +38,8 @@ class _StepEvent(NamedTuple):
     loops: tuple[int, ...]
 
 
-def place_and_reasons(
-    procedure: ProgramProcedure, transfer: ProgramTransfer
-) -> tuple[Span | None, str, str]:
-    """Return the place of a transfer, the use that needs it, and the one before it.
+def reasons_for(procedure: ProgramProcedure, transfer: ProgramTransfer) -> TransferReasons:
+    """Return the place of a transfer of a procedure, and its reasons.
 
     A use in a loop around the transfer may be in the next iteration, or in the one before.
     """
@@ -55,7 +62,10 @@ def place_and_reasons(
         (event.step.place for event in events[at:] if event.step and event.step.place), None
     )
     reader = _first(events, after, transfer, needs=True)
-    return place if events[at].step else None, reader, _first(events, before, transfer, needs=False)
+    writer = _first(events, before, transfer, needs=False)
+    return TransferReasons(
+        place if events[at].step else None, reader, writer, bool(events[at].loops)
+    )
 
 
 def _first(

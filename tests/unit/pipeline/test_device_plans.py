@@ -351,14 +351,14 @@ def test_reasons_name_writes_in_the_iteration_before(tmp_path: Path) -> None:
     assert ("host", "the host in line 7", before) in found
 
 
-def test_arrays_without_values_need_no_transfers(tmp_path: Path) -> None:
-    """Neither a copy of an array that is about to be deallocated, nor one of a new array."""
+def test_only_deallocated_arrays_need_no_transfers(tmp_path: Path) -> None:
+    """The rest of a new array is copied, as programs read it; a deallocated array is not."""
     body = (
         "  allocate(c(10))\n  !$acc kernels\n  c(2:9) = a(2:9)\n  b(2:9) = b(2:9) + c(2:9)\n"
         "  !$acc end kernels\n  if (b(1) > 0.0) deallocate(c)\n  call kernel(a, b)\n"
     )
     found = moves(plan_of(tmp_path, root(body, "  real, allocatable :: c(:)\n")))
-    assert not [one for one in found if one[0] == "c"]
+    assert [one for one in found if one[0] == "c"] == [("c", "device", "root")]
 
 
 def test_an_array_that_may_be_allocated_already_keeps_its_values(tmp_path: Path) -> None:
@@ -368,6 +368,47 @@ def test_an_array_that_may_be_allocated_already_keeps_its_values(tmp_path: Path)
     )
     found = moves(plan_of(tmp_path, root(body, "  real, allocatable :: c(:)\n")))
     assert [one[1] for one in found if one[0] == "c"] == ["device", "host"]
+
+
+def test_reports_state_bytes(tmp_path: Path) -> None:
+    declared = "  real(8) :: c(10, 0:i)\n  complex :: d(2:3)\n  real, allocatable :: e(:)\n"
+    body = (
+        "  allocate(e(2 * i))\n  e = 1.0\n  c = 0.0\n  d = 1.0\n  do i = 1, 5\n"
+        "    !$acc kernels\n    b(1) = b(1) + c(1, 1) + real(d(2)) + e(1)\n    !$acc end kernels\n"
+        "    print *, b\n  end do\n"
+    )
+    text = root(body, declared).replace("integer :: i\n", "integer, intent(in) :: i\n", 1)
+    plan = plan_of(tmp_path, text.replace("root(a, b)", "root(a, b, i)").replace("do i", "do j").
+                   replace("  real(8) :: c", "  integer :: j\n  real(8) :: c"))  # fmt: skip
+    transfers = plan["transfers"]
+    assert isinstance(transfers, list)
+    sizes = {(one["array"].split(".")[-1], one["to"]): one["bytes"] for one in transfers}
+    assert sizes == {
+        ("b", "device"): 40,
+        ("b", "host"): 40,
+        ("c", "device"): "80 * (i + 1)",
+        ("d", "device"): 16,
+        ("e", "device"): "4 * (2 * i)",
+    }
+    assert [(one["to"], one["repeated"]) for one in transfers if one["array"] == "root.b"] == [
+        ("device", False),
+        ("host", True),
+    ]
+
+
+def test_the_explanation_sums_bytes(tmp_path: Path) -> None:
+    body = "  do i = 1, 5\n    call kernel(a, b)\n    print *, b\n  end do\n"
+    done = planned(tmp_path, root(body), "--explain")
+    assert "  once: 120 bytes to it, 0 bytes from it\n" in done.out
+    assert "  repeatedly: 0 bytes to it, 40 bytes from it\n" in done.out
+
+
+def test_transfers_in_procedures_that_loops_call_are_repeated(tmp_path: Path) -> None:
+    text = DRIVER.format(more="")
+    transfers = plan_of(tmp_path, text)["transfers"]
+    assert isinstance(transfers, list)
+    repeated = {(one["array"], one["to"]) for one in transfers if one["repeated"]}
+    assert repeated == {("driver_mod.advance.y", "host")}
 
 
 OVERRIDDEN = """\
