@@ -122,6 +122,9 @@ def _passed(
         if isinstance(line, un.Assign) and isinstance(line.target, ex.Name)
     } & used)  # fmt: skip
     declared = [code.declared(key) for key in keys]
-    found = [(item.name, item.type) for item in declared
-             if item is not None and isinstance(item.type, ScalarType) and not item.shape]  # fmt: skip
+    found = [
+        (item.name, item.type)
+        for item in declared
+        if item is not None and isinstance(item.type, ScalarType) and not item.shape
+    ]
     return found if len(found) == len(keys) and len(keys) <= _MOST_VALUES else None
