@@ -361,7 +361,7 @@ class _TreePlanner(DataPlanner):
         what = "several procedures" if found else "no procedure"
         hint = f"Write one of {', '.join(map(str, found))}."
         if not found:
-            hint = did_you_mean(key, known) or "Write the name of a procedure that is defined there."
+            hint = did_you_mean(key, known) or "Write the name of a procedure in them."
         raise CompileError(Diagnostic("T003", f"There is {what} '{root}' in the files.", hint=hint))
 
     def _called_outside(self) -> frozenset[ProcedureName]:
