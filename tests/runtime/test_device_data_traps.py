@@ -82,6 +82,16 @@ EQUAL = {
         ),
         declared="  integer :: m\n",
     ),
+    "a bound with a first value": trap(
+        "  m = 5\n  call bound(u)\n",
+        procedure(
+            "bound",
+            REGION.format("    a(:) = a + 7.0\n") + "    a(1) = 9.0\n",
+            "a",
+            "    real, intent(inout) :: a(m)\n",
+        ),
+        data="  integer :: m = 10\n",
+    ),
     "a copy of a section": trap(
         "  call part(5, u(::2))\n", procedure("part", ALL_OF_A, "m, a", SHORT)
     ),

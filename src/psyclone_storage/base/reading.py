@@ -23,6 +23,14 @@ _KINDS = {
 }
 
 
+def resolved(path: Path) -> Path:
+    """Return the absolute path without symbolic links; if these form a loop, they remain.
+
+    `Path.resolve` raises a `RuntimeError` then, depending on the version of Python.
+    """
+    return Path(os.path.realpath(path))
+
+
 def read_input(path: Path, limit: int = LIMIT) -> bytes:
     """Return the content of the file at `path`.
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import Diagnostic, raise_if_any
+from psyclone_storage.base.reading import resolved
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.cli.depfile import depfile_text, dyndep_text, kernel_list_text
 from psyclone_storage.cli.kernel_folder import remove_old
@@ -119,8 +120,8 @@ def write_all(options: CommandOptions, finished: list[FileResult]) -> None:
     outputs = [output for done in finished for output in done.files]
     if any(done.sources for done in finished):
         outputs += [Output(path, text) for path, text in reports if path is not None]
-    read = {source.resolve() for done in finished for source in done.sources}
-    raise_if_any([overwrites_input(one.path) for one in outputs if one.path.resolve() in read])
+    read = {resolved(source) for done in finished for source in done.sources}
+    raise_if_any([overwrites_input(one.path) for one in outputs if resolved(one.path) in read])
 
     def show() -> None:
         for heading, text in (text for done in finished for text in done.texts):

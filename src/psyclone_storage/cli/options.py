@@ -14,6 +14,7 @@ from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.names import listed, module_word
 from psyclone_storage.base.package_files import shared_file
+from psyclone_storage.base.reading import resolved
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.cli.clear_cache import ClearCache
 from psyclone_storage.cli.examples import UnpackExamples
@@ -295,18 +296,18 @@ def _contradictions(options: CommandOptions) -> Iterator[tuple[str, str]]:
 
 def _clashes(options: CommandOptions) -> Iterator[Diagnostic]:
     """Yield diagnostics for files that would be written twice, or would overwrite an input."""
-    read = {path.resolve() for path in (*options.files, *filter(None, (options.script,)))}
+    read = {resolved(path) for path in (*options.files, *filter(None, (options.script,)))}
     seen: set[Path] = set()
     for path in _outputs(options):
         if path.exists() and not path.is_file() and not path.is_dir():
             continue
-        if path.resolve() in read:
+        if resolved(path) in read:
             yield overwrites_input(path)
-        elif path.resolve() in seen:
+        elif resolved(path) in seen:
             yield written_twice(path)
-        seen.add(path.resolve())
+        seen.add(resolved(path))
     for path in _reports(options):
-        if path.suffix.lower() in _SOURCES and path.is_file() and path.resolve() not in read:
+        if path.suffix.lower() in _SOURCES and path.is_file() and resolved(path) not in read:
             message = f"'{path}' is a source file, no place for a report."
             yield Diagnostic("L002", message, hint="Name another output.")
 

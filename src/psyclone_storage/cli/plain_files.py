@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
+from psyclone_storage.base.reading import resolved
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.cli.depfile import depfile_text
 from psyclone_storage.cli.main_guard import as_errors, failure
@@ -314,8 +315,8 @@ def _write(
     outputs += _plan_reports(options, plan, shown)
     if loops == "-":
         shown.append(_loops_json(made))
-    read = {source.resolve() for _, one in made for source in one.sources}
-    if clashes := [overwrites_input(one.path) for one in outputs if one.path.resolve() in read]:
+    read = {resolved(source) for _, one in made for source in one.sources}
+    if clashes := [overwrites_input(one.path) for one in outputs if resolved(one.path) in read]:
         raise CompileError(*clashes)
     depfile, stamp = options.build_files.depfile, options.build_files.stamp
     if depfile is not None:

@@ -19,7 +19,7 @@ from psyclone_storage.base.diagnostic import (
     Severity,
     raise_if_any,
 )
-from psyclone_storage.base.reading import read_if_present
+from psyclone_storage.base.reading import read_if_present, resolved
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.stopping import deferred, interruptible
 from psyclone_storage.base.temporaries import remove_leftovers, temporary_name
@@ -177,7 +177,7 @@ class _Landing:
                 if is_stream(output.path):
                     streams.append(output)
                     continue
-                target = output.path.resolve()
+                target = resolved(output.path)
                 if (earlier := seen.setdefault(target, output)) is not output:
                     problems += _twice(earlier, output)
                     continue

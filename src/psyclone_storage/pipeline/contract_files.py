@@ -204,18 +204,31 @@ def read_contract(path: Path) -> tuple[UnitContract, str]:
     try:
         found = UnitContract(
             table["unit"],
-            table["source"],
+            _text(table["source"]),
             "\n".join(table["interface"]) + "\n",
-            tuple(table["promises"]),
-            tuple(table["entries"]),
-            {_shared(name): why for name, why in table["left_out"].items()},
+            tuple(map(_text, table["promises"])),
+            tuple(map(_text, table["entries"])),
+            {_shared(name): _text(why) for name, why in table["left_out"].items()},
             tuple(map(_procedure_of, table["procedures"])),
         )
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise _unusable(path, "it is not a contract") from None
     if found.unit != path.name.removesuffix(SUFFIX):
         raise _unusable(path, f"it is the contract of '{found.unit}'")
     return found, table["digest"]
+
+
+def _text(value: object) -> str:
+    """Return a value that must be text, as a name or a path.
+
+    Raises:
+        TypeError, ValueError: it is not.
+    """
+    if not isinstance(value, str):
+        raise TypeError
+    if "\0" in value:
+        raise ValueError
+    return value
 
 
 def _procedure_object(one: ProcedureContract) -> dict[str, Any]:
@@ -242,7 +255,7 @@ def _first(item: tuple[ProgramArray, FixedStates]) -> ProgramArray:
 
 
 def _procedure_of(table: dict[str, Any]) -> ProcedureContract:
-    name = ProcedureName(table["module"], table["name"])
+    name = ProcedureName(_text(table["module"]), _text(table["name"]))
     uses = ProcedureUses(
         {key: _use(words) for key, words in table["arguments"].items()},
         {_shared(key): _use(words) for key, words in table["shared"].items()},
@@ -260,9 +273,11 @@ def _procedure_of(table: dict[str, Any]) -> ProcedureContract:
         uses, frozenset(map(_shared, table["changed"])), frozenset(map(str, table["allocates"]))
     )
     problems = tuple(
-        ContractProblem(one["procedure"], one["reason"], one["source"]) for one in table["problems"]
+        ContractProblem(_text(one["procedure"]), _text(one["reason"]), _text(one["source"]))
+        for one in table["problems"]
     )
-    return ProcedureContract(name, given, regions, states, table["left_out"], problems)
+    left_out = {key: _text(why) for key, why in table["left_out"].items()}
+    return ProcedureContract(name, given, regions, states, left_out, problems)
 
 
 def _states_object(datum: ProgramArray, states: FixedStates) -> dict[str, Any]:
@@ -331,22 +346,24 @@ def read_record(path: Path) -> OutputRecord:
             tuple(map(_used_of, table[key])) for key in ("units", "used", "outside")
         )
         return OutputRecord(
-            source["file"],
-            source["digest"],
-            output["file"],
-            output["digest"],
-            ContractName(root["name"], root["line"]),
-            table["contracts"],
-            tuple(table["promises"]),
+            _text(source["file"]),
+            _text(source["digest"]),
+            _text(output["file"]),
+            _text(output["digest"]),
+            ContractName(_text(root["name"]), int(root["line"])),
+            _text(table["contracts"]),
+            tuple(map(_text, table["promises"])),
             units,
             used,
             outside,
             tuple(
-                RecordedProcedure(one["name"], one["line"], tuple(map(_used_of, one["calls"])))
+                RecordedProcedure(
+                    _text(one["name"]), int(one["line"]), tuple(map(_used_of, one["calls"]))
+                )
                 for one in table["procedures"]
             ),
         )
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise _unusable(path, "it is not a link record") from None
 
 
@@ -355,4 +372,4 @@ def _used_object(one: ContractName) -> dict[str, Any]:
 
 
 def _used_of(table: Mapping[str, Any]) -> ContractName:
-    return ContractName(table["name"], table["line"], table["digest"])
+    return ContractName(_text(table["name"]), int(table["line"]), _text(table["digest"]))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from psyclone_storage.base.reading import resolved
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
@@ -43,6 +44,12 @@ class ContractFolder:
     def procedures(self) -> dict[ProcedureName, ProcedureContract]:
         """The contracts of all procedures."""
         return {one.name: one for unit in self.units.values() for one in unit.procedures}
+
+    @cached_property
+    def missing(self) -> frozenset[str]:
+        """The modules that the contracts name, and that have no contract here."""
+        named = (name for one in self.units.values() for name in _named(one))
+        return frozenset(named).difference(self.units, [""])
 
     def index(self, index: SourceIndex) -> SourceIndex:
         """Return an index in which the interfaces of modules have priority over the sources."""
@@ -99,7 +106,7 @@ def read_contracts(folder: Path, file: Path, index: SourceIndex) -> ContractFold
         name = waiting.pop()
         if name not in units:
             found, digest = read_contract(known[name])
-            if Path(found.source).resolve() == file.resolve():
+            if resolved(Path(found.source)) == resolved(file):
                 continue
             units[name], digests[name] = found, digest
             waiting += sorted({*_named(units[name])} & known.keys() - own, reverse=True)

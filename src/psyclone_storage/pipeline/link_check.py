@@ -13,6 +13,7 @@ from pathlib import Path
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.names import listed
+from psyclone_storage.base.reading import resolved
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
@@ -65,7 +66,7 @@ def check_defined_once(contracts: Iterable[UnitContract], folder: Path) -> Itera
         except CompileError:
             continue
         pattern = regex(rf"\b(?:module|subroutine|function)\s+{contract.unit}\b")
-        is_own = other.resolve() == Path(contract.source).resolve()
+        is_own = resolved(other) == resolved(Path(contract.source))
         if not is_own and pattern.search(key_of(text)):
             message = f"'{contract.unit}' is defined in '{other}' and in '{contract.source}'."
             what = f"remove '{path}' if '{other}' is not part of the program"

@@ -47,7 +47,7 @@ class ArgumentShapes:
 
     def _means_same(self, key: str, own: Routine) -> bool:
         """Return whether a name in a bound is an argument, or has one meaning in both scopes."""
-        if key in own.dummy_keys or isinstance(own.symbol(key).value, ex.Literal):
+        if key in own.dummy_keys or _constant(key, own) is not None:
             return True
         return self._uses.datum(key, own) == self._uses.datum(key, self._code)
 
@@ -131,9 +131,12 @@ def _is_free(extent: ex.Expr) -> bool:
 
 def _with_constants(extent: ex.Expr, code: Routine) -> ex.Expr:
     """Return an extent with named constants replaced by their values."""
-    constants = {}
-    for name in names_in(extent):
-        value = code.symbol(name).value
-        if isinstance(value, ex.Literal):
-            constants[name] = value
-    return substituted(extent, constants)
+    values = ((name, _constant(name, code)) for name in names_in(extent))
+    return substituted(extent, {name: value for name, value in values if value is not None})
+
+
+def _constant(name: str, code: Routine) -> ex.Literal | None:
+    """Return the value of a named constant; the first value of a variable is none."""
+    symbol = code.symbol(name)
+    is_constant = symbol.sort is ex.Sort.CONSTANT
+    return symbol.value if is_constant and isinstance(symbol.value, ex.Literal) else None

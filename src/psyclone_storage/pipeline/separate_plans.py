@@ -258,9 +258,13 @@ class SeparatePlanner(DataPlanner):
             yield ContractName(unit, lines.get(unit, 0), self._folder.digests[unit])
 
     def _outside(self) -> Iterator[ContractName]:
-        """Yield the modules and external procedures that are assumed to be outside the program."""
+        """Yield the modules and external procedures that are assumed to be outside the program.
+
+        The names of a module without a contract may come through modules with contracts.
+        """
         own = {unit.key for unit in self._bench.file.every_unit()}
-        lines = {**dict(self._externals()), **dict(self._modules_used())}
+        through = dict.fromkeys(sorted(self._folder.missing), 0)
+        lines = {**through, **dict(self._externals()), **dict(self._modules_used())}
         for name, line in lines.items():
             if name not in own and name not in self._folder.units:
                 yield ContractName(name, line)

@@ -148,17 +148,97 @@ def test_a_damaged_contract_is_refused(name: str, tmp_path: Path) -> None:
     assert linked(tmp_path).status == 0
 
 
-def test_an_edited_contract_with_a_new_digest_is_reported(tmp_path: Path) -> None:
+def resealed(path: Path, keys: tuple[str | int, ...], value: object) -> None:
+    """Change a value in a file of contracts, and its digest."""
     from psyclone_storage.pipeline.contract_files import sealed  # noqa: PLC0415
 
-    built(tmp_path)
-    path = tmp_path / "con" / "step_mod.contract.json"
     table = json.loads(path.read_text("utf-8"))
-    table["procedures"][0]["regions"] = []
+    kind = table["kind"]
+    part = table
+    for key in keys[:-1]:
+        part = part[key]
+    part[keys[-1]] = value
     content = {
         key: value for key, value in table.items() if key not in ("digest", "kind", "version")
     }
-    path.write_text(sealed("contract", content), "utf-8")
+    path.write_text(sealed(kind, content), "utf-8")
+
+
+@pytest.mark.parametrize("value", [None, 5, [[]], {"a": [5]}, "a\0b"])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("source",),
+        ("promises",),
+        ("entries",),
+        ("left_out",),
+        ("procedures", 0, "name"),
+        ("procedures", 0, "left_out"),
+        ("procedures", 0, "problems"),
+    ],
+)
+def test_a_contract_with_values_of_another_type_is_refused(
+    keys: tuple[str | int, ...], value: object, tmp_path: Path
+) -> None:
+    built(tmp_path)
+    resealed(tmp_path / "con" / "step_mod.contract.json", keys, value)
+    done = transformed("main.f90", tmp_path)
+    said = conflict(tmp_path)
+    assert done.status == (0 if "cannot be used" not in said else 1), done.err
+    assert "error[L021]" in said or "is not the contract that was written for" in said
+
+
+def test_a_contract_with_a_cost_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    built(tmp_path)
+    keys = ("procedures", 0, "states", 0, "whole", 0, "cost")
+    resealed(tmp_path / "con" / "step_mod.contract.json", keys, 10**400)
+    assert "it is not a contract" in transformed("main.f90", tmp_path).err
+    assert "it is not a contract" in conflict(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        (("source", "file"), 5),
+        (("source", "file"), "a\0b"),
+        (("root", "line"), "x"),
+        (("root", "name"), []),
+        (("contracts",), None),
+        (("units",), [{"name": [], "line": 1, "digest": ""}]),
+        (("used",), [{"name": "h", "line": "x", "digest": ""}]),
+        (("outside",), [{"name": {}, "line": 1, "digest": ""}]),
+        (
+            ("procedures",),
+            [{"name": "q", "line": 1, "calls": [{"name": [], "line": 1, "digest": ""}]}],
+        ),
+    ],
+)
+def test_a_record_with_values_of_another_type_is_refused(
+    keys: tuple[str | int, ...], value: object, tmp_path: Path
+) -> None:
+    built(tmp_path)
+    resealed(tmp_path / "out" / "main.f90.link.json", keys, value)
+    assert "'out/main.f90.link.json' cannot be used: it is not a link record" in conflict(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["con/step_mod.contract.json", "out/step_mod.f90.link.json"])
+def test_a_link_to_itself_cannot_be_written(name: str, tmp_path: Path) -> None:
+    """No other file is changed."""
+    built(tmp_path)
+    path = tmp_path / name
+    path.unlink()
+    path.symlink_to(path.name)
+    text = STEP.replace("x(i) + h(i)", "x(i)")
+    done = transformed("step_mod.f90", tmp_path, text=text)
+    assert done.status == 1
+    assert f"error[L003]: '{name}' cannot be written" in done.err
+    assert done.written == {}
+
+
+def test_an_edited_contract_with_a_new_digest_is_reported(tmp_path: Path) -> None:
+    built(tmp_path)
+    keys = ("procedures", 0, "regions")
+    resealed(tmp_path / "con" / "step_mod.contract.json", keys, [])
     said = conflict(tmp_path)
     assert "'con/step_mod.contract.json' is not the contract that was written for" in said
 

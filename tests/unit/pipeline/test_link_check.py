@@ -37,6 +37,24 @@ def test_a_file_that_was_transformed_too_early_is_reported(tmp_path: Path) -> No
     assert "step_mod.f90:1:1" in said
 
 
+def test_a_module_that_came_late_through_another_module_is_reported(tmp_path: Path) -> None:
+    """The contract of the module in between does not change by it."""
+    main = MAIN.replace("  use grid_mod, only : h, u\n  use step_mod, only : advance, show\n",
+                        "  use all_mod\n  implicit none\n  real :: u(10)\n", 1)  # fmt: skip
+    main = main.replace("  implicit none\n  integer", "  integer").replace("  h = 1.0\n", "")
+    between = "module all_mod\n  use step_mod\nend module all_mod\n"
+    names = ["all_mod.f90", "main.f90", "grid_mod.f90", "step_mod.f90", "all_mod.f90"]
+    for name in names:
+        text = {"all_mod.f90": between, "main.f90": main}.get(name)
+        done = transformed(name, tmp_path, text=text)
+        assert done.status == 0, done.err
+    outputs = sorted({f"out/{name}" for name in names})
+    said = conflict(tmp_path, outputs)
+    assert "'main.f90' assumes that 'step_mod' is not in the program, but 'step_mod.f90'" in said
+    assert transformed("main.f90", tmp_path).status == 0
+    assert linked(tmp_path, outputs).status == 0
+
+
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     built(tmp_path)
     said = conflict(tmp_path, ["out/grid_mod.f90", "out/main.f90"])
