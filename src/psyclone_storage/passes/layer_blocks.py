@@ -13,12 +13,13 @@ bit-identical.
 from __future__ import annotations
 
 from psyclone_storage.analysis.bodies.columns import is_slow, serial_loops, statements_ahead
+from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.rewrite import names_of_line, walk_lines, with_each_block
+from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines, with_each_block
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.passes.scratch import Scratch
@@ -59,6 +60,8 @@ def _worth_it(loop: un.Do) -> frozenset[int] | None:
     """Return the statements to be computed ahead; None if that gains nothing or is unclear."""
     step = 1 if loop.step is None else ex.integer_value(loop.step)
     if step not in (1, -1) or any(isinstance(line, _Jump) for line in walk_lines(loop.body)):
+        return None
+    if names_in(loop.stop) & changed_names(loop.body):
         return None
     ahead = statements_ahead(loop)
     slow = any(is_slow(line) for line in loop.body if id(line) in ahead)
@@ -106,7 +109,10 @@ def _over_blocks(
 def _passed(
     before: tuple[un.Line, ...], after: tuple[un.Line, ...], code: Routine, loop: un.Do
 ) -> list[tuple[str, ScalarType]] | None:
-    """Return the scalars set ahead that other statements use; None if there are too many."""
+    """Return the scalars set ahead that other statements use.
+
+    None if there are too many, or if other statements use an array that is set ahead.
+    """
     inside = set(map(id, walk_lines((loop,))))
     others = (line for line in walk_lines(code.body) if id(line) not in inside)
     used = frozenset[str]().union(*map(names_of_line, (*walk_lines(after), *others)))
@@ -116,6 +122,9 @@ def _passed(
         if isinstance(line, un.Assign) and isinstance(line.target, ex.Name)
     } & used)  # fmt: skip
     declared = [code.declared(key) for key in keys]
-    found = [(item.name, item.type) for item in declared
-             if item is not None and isinstance(item.type, ScalarType)]  # fmt: skip
+    found = [
+        (item.name, item.type)
+        for item in declared
+        if item is not None and isinstance(item.type, ScalarType) and not item.shape
+    ]
     return found if len(found) == len(keys) and len(keys) <= _MOST_VALUES else None

@@ -87,12 +87,12 @@ def may_be_extent(extent: ex.Expr, code: Routine) -> bool:
 def _is_late(name: str, code: Routine) -> bool:
     declared = code.declared(name)
     if declared is None:
-        return name in changed_names(code)
+        return name in changed_names(code.body)
     if "parameter" in declared.words:
         return False
     if name not in {*code.dummy_keys}:
         return not declared.shape
-    return not declared.shape and name in changed_names(code)
+    return not declared.shape and name in changed_names(code.body)
 
 
 def constant(value: int, kind: ScalarType) -> ex.Expr:

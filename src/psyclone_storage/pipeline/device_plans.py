@@ -357,9 +357,11 @@ class _TreePlanner(DataPlanner):
         key, found = key_of(root), self.found(root)
         if len(found) == 1:
             return found[0]
-        known = [str(one) for one in self.places]
+        known = [str(one).rpartition(".")[2] for one in self.places]
         what = "several procedures" if found else "no procedure"
-        hint = f"Write one of {', '.join(map(str, found))}." if found else did_you_mean(key, known)
+        hint = f"Write one of {', '.join(map(str, found))}."
+        if not found:
+            hint = did_you_mean(key, known) or "Write the name of a procedure in them."
         raise CompileError(Diagnostic("T003", f"There is {what} '{root}' in the files.", hint=hint))
 
     def _called_outside(self) -> frozenset[ProcedureName]:

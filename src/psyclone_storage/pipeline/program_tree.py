@@ -260,7 +260,7 @@ class _ProcedureReader:
     def _statement(self, line: un.Line) -> Iterator[ProgramStep]:
         if not self._matters(line):
             uses = self._uses((line,), frozenset())
-            if isinstance(line, un.Allocate | un.Deallocate):
+            if isinstance(line, un.Deallocate):
                 uses |= {one: replace(uses[one], undefined=True) for _, one in self.data_of(line)
                          if not uses[one].needs}  # fmt: skip
             if uses:

@@ -191,9 +191,48 @@ def alone(
         new[0, 0, k] = carried
 
 
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def shortened(
+    new: field[GO_READWRITE, GO_CT, GO_LAYERS],
+    old: field[GO_READ, GO_CT, GO_STENCIL("010,111,010"), GO_LAYERS],
+    mask: grid_property[GO_GRID_MASK_T],
+    way: scalar[GO_READ, GO_I_SCALAR],
+):
+    """Change the bounds of loops in the loops, which does not change their iterations."""
+    end = len(layers())
+    total = 0.0
+    for k in range(end):
+        part = old[0, 0, k] / (1.5 + old[0, 0, k] * old[0, 0, k])
+        total += part
+        end -= 1
+        new[0, 0, k] = total + end
+    for k in range(len(layers()) - 1, end, -1):
+        part = old[0, 0, k] / 3.0
+        total -= part
+        end = k
+        new[0, 0, k] *= total
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def refilled(
+    new: field[GO_READWRITE, GO_CT, GO_LAYERS],
+    old: field[GO_READ, GO_CT, GO_STENCIL("010,111,010"), GO_LAYERS],
+    mask: grid_property[GO_GRID_MASK_T],
+    way: scalar[GO_READ, GO_I_SCALAR],
+):
+    """Fill a local array in each layer, and divide what needs no other layer."""
+    total = 0.0
+    for k in layers():
+        parts = np.zeros(2)
+        part = old[0, 0, k] / (1.5 + old[0, 0, k] * old[0, 0, k])
+        parts[0] += part
+        total += parts[0] - parts[1]
+        new[0, 0, k] = total
+
+
 KERNELS = {
     recurrence: STRIPS, masked: STRIPS, chosen: STRIPS, local: STRIPS, ahead: BLOCKS,
-    alone: NEITHER,
+    alone: NEITHER, shortened: NEITHER, refilled: NEITHER,
 }  # fmt: skip
 
 

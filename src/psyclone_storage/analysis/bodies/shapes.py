@@ -248,15 +248,15 @@ def _lower_bound(declared: un.Declare, at: int, code: Routine) -> ex.Expr:
 def _bound(
     function: str, declared: un.Declare, at: int, written: ex.Expr | None, code: Routine
 ) -> ex.Expr:
-    if written is not None and not names_in(written) & changed_names(code):
+    if written is not None and not names_in(written) & changed_names(code.body):
         return written
     return ex.intrinsic(function, ex.Name(declared.name), ex.whole(at + 1))
 
 
-def changed_names(code: Routine) -> frozenset[str]:
-    """Return the names, in lower case, that the kernel's statements may change."""
+def changed_names(lines: tuple[un.Line, ...]) -> frozenset[str]:
+    """Return the names, in lower case, that statements of a kernel may change."""
     found: set[str] = set()
-    for line in walk_lines(code.body):
+    for line in walk_lines(lines):
         match line:
             case un.Assign(target, _) | un.PointerAssign(target, _):
                 found |= names_in(_base(target))
