@@ -136,7 +136,7 @@ def _with_constants(extent: ex.Expr, code: Routine) -> ex.Expr:
 
 
 def _constant(name: str, code: Routine) -> ex.Literal | None:
-    """Return the value of a named constant; the first value of a variable is none."""
+    """Return the value of a named constant, but not the first value of a variable."""
     symbol = code.symbol(name)
     is_constant = symbol.sort is ex.Sort.CONSTANT
     return symbol.value if is_constant and isinstance(symbol.value, ex.Literal) else None
