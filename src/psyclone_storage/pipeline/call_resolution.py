@@ -156,6 +156,30 @@ class CallResolver:
             found += inner
         return tuple(found)
 
+    def names(self, symbol: ex.Symbol) -> frozenset[str]:
+        """Return the names of the procedures that a symbol of a module may denote.
+
+        Those of external procedures in interfaces are among them.
+        """
+        found: set[str] = set()
+        waiting = [symbol]
+        seen: set[tuple[str, str]] = set()
+        while waiting:
+            one = waiting.pop()
+            module, name = one.module_key, key_of(one.name)
+            source = self.finder.source_of(module)
+            found.add(name)
+            if (module, name) in seen or source is None:
+                continue
+            seen.add((module, name))
+            around = self.finder.of_source(source, module)
+            uses = () if around is None else around.uses
+            text = self.finder.with_included(source)
+            inner = dict.fromkeys((*specific_procedures(text, module, name), name))
+            found.update(inner)
+            waiting += filter(None, (self.finder.imported(uses, each) for each in inner))
+        return frozenset(found)
+
     def is_generic(self, place: ProcedurePlace) -> bool:
         """Return whether the name of a procedure is also generic in its file."""
         return place.name in self._generics(place.source)

@@ -29,6 +29,8 @@ from psyclone_storage.pipeline.device_plans import OtherFiles
 from psyclone_storage.pipeline.program_uses import home_module
 
 _WORD = regex(r"[a-z]\w*")
+_BLOCK = regex(r"(?ms)^\s*(?:abstract\s+)?interface\b(.*?)^\s*end\s*interface\b")
+_BODY = regex(r"\b(?:subroutine|function)\s+([a-z]\w*)")
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class ContractFolder:
 
     @cached_property
     def missing(self) -> frozenset[str]:
-        """The modules that the contracts name, and that have no contract here."""
+        """The units that the contracts name, and that have no contract here."""
         named = (name for one in self.units.values() for name in _named(one))
         return frozenset(named).difference(self.units, [""])
 
@@ -115,8 +117,10 @@ def read_contracts(folder: Path, file: Path, index: SourceIndex) -> ContractFold
 
 
 def _named(contract: UnitContract) -> Iterator[str]:
-    """Yield the modules that a contract names."""
+    """Yield the modules that a contract names, and the procedures in its interface blocks."""
     yield from used_modules(contract.interface)
+    for block in _BLOCK.findall(key_of(contract.interface)):
+        yield from _BODY.findall(block)
     for one in contract.procedures:
         for datum in one.given.uses.shared:
             yield datum.module

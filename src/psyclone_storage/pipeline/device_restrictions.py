@@ -160,7 +160,9 @@ class Restrictions:
         item = code.declared(procedure.key)
         if procedure.key in code.dummy_keys or (item is not None and "pointer" in item.words):
             return True
-        return self._overloads if is_overload(procedure.key) else procedure.key in self._named
+        if is_overload(procedure.key):
+            return self._overloads
+        return not self._named.isdisjoint({procedure.key, *self.tree.uses.names(call, code)})
 
     def _may_be_overridden(self, call: ProcedureCall, code: Routine) -> bool:
         """Return whether a type in another module may override a type-bound procedure."""

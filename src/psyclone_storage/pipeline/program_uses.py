@@ -104,6 +104,16 @@ class ProgramUses:
             return self._of_symbol(symbol, home_module(code))
         return self._in_program(self._calls.called(call, symbol, code))
 
+    def names(self, call: ProcedureCall, code: Routine) -> frozenset[str]:
+        """Return the names of the procedures that a call by name may execute."""
+        symbol = symbol_of_call(call, code)
+        if symbol is None or is_overload(symbol.key):
+            return frozenset()
+        if symbol.origin not in (ex.Origin.HOST, ex.Origin.IMPORTED):
+            return frozenset({key_of(symbol.name)})
+        module = symbol.module_key or home_module(code)
+        return self._calls.names(replace(symbol, module=module))
+
     def is_open(self, call: ProcedureCall, code: Routine) -> bool:
         """Return whether extensions of a type may bind another procedure to a called name."""
         return self._calls.is_open(call, code)

@@ -290,7 +290,8 @@ class SeparatePlanner(DataPlanner):
                 key = key_of(symbol.name)
                 known = symbol.origin is ex.Origin.INTRINSIC or key in HARMLESS or is_overload(key)
                 if not known and key not in code.dummy_keys:
-                    found.setdefault(key, _line(call.place))
+                    for one in (key, *sorted(self.uses.names(call, code))):
+                        found.setdefault(one, _line(call.place))
         yield from found.items()
 
     def _procedures(self) -> Iterator[RecordedProcedure]:

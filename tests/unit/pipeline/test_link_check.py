@@ -37,6 +37,53 @@ def test_a_file_that_was_transformed_too_early_is_reported(tmp_path: Path) -> No
     assert "step_mod.f90:1:1" in said
 
 
+REGION = "  !$acc kernels\n  {0}(:) = 2.0 * {0}\n  !$acc end kernels\n"
+BODY = "    subroutine ext(x)\n      real :: x(10)\n    end subroutine ext\n  end interface\n"
+EXTERNAL = {
+    "grid_mod.f90": GRID,
+    "ext.f90": "subroutine ext(x)\n  use grid_mod, only : h\n  real :: x(10)\n"
+    + REGION.format("h")
+    + "  h(1) = 3.0\nend subroutine ext\n",
+    "w_mod.f90": "module w_mod\n  implicit none\n  interface {}\n" + BODY + "end module w_mod\n",
+    "main.f90": "program main\n  use grid_mod\n  use w_mod{}\n  h = 1.0\n  u = 1.0\n"
+    + REGION.format("h")
+    + "  call {}(u)\n"
+    + REGION.format("h")
+    + "  print *, h\nend program main\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("generic", "use", "called"),
+    [
+        ("", ", only : foo => ext", "foo"),
+        ("general", "", "general"),
+        ("general", ", only : foo => general", "foo"),
+    ],
+)
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_procedure_is_called_by_another_name(
+    generic: str, use: str, called: str, is_late: bool, tmp_path: Path
+) -> None:
+    """The interface of a module gives it; nothing may use its arrays unnoticed."""
+    texts = {
+        **EXTERNAL,
+        "w_mod.f90": EXTERNAL["w_mod.f90"].format(generic),
+        "main.f90": EXTERNAL["main.f90"].format(use, called),
+    }
+    names = ["grid_mod.f90", "ext.f90", "w_mod.f90", "main.f90"]
+    if is_late:
+        names = ["grid_mod.f90", "w_mod.f90", "main.f90", "ext.f90", "w_mod.f90"]
+    done = [transformed(name, tmp_path, text=texts[name]) for name in names]
+    assert all(one.status == 0 for one in done[:-1])
+    if is_late:
+        said = conflict(tmp_path, [f"out/{name}" for name in texts])
+        assert "'main.f90' assumes that 'ext' is not in the program" in said
+    else:
+        assert done[-1].status == 1
+        assert f"it is not known which procedure '{called}' is" in done[-1].err
+
+
 def test_a_module_that_came_late_through_another_module_is_reported(tmp_path: Path) -> None:
     """The contract of the module in between does not change by it."""
     main = MAIN.replace("  use grid_mod, only : h, u\n  use step_mod, only : advance, show\n",
