@@ -1,6 +1,6 @@
 """Names in GOcean metadata, with the meaning of access names, for all languages.
 
-Names needed by settings are in `gocean`, which does not import kernel classes.
+Programs in Python import them, without the classes of the compiler.
 """
 
 from __future__ import annotations
@@ -19,14 +19,9 @@ from psyclone_storage.infrastructures.gocean import (
     SCALARS,
     VALUE_WORDS,
 )
-from psyclone_storage.ir.interface import Role
-from psyclone_storage.ir.kernel import Access
 
-ACCESSES: Mapping[str, Access] = {
-    READ: Access.READ,
-    "go_write": Access.WRITE,
-    "go_readwrite": Access.READWRITE,
-}
+ACCESSES: Mapping[str, str] = {READ: "read", "go_write": "write", "go_readwrite": "readwrite"}
+"""The values of `ir.kernel.Access`."""
 _OF_VALUES = (LAYERS, *VALUE_WORDS)
 WORDS = (
     *ACCESSES, *FIELD_TYPES, *SCALARS, POINTWISE, INTERNAL, EXTERNAL, ALL, *_OF_VALUES, *OFFSETS,
@@ -40,5 +35,5 @@ REDUCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "X_innerproduct_X": ("sum", ("X", "X")),
 }
 """Built-ins for programs in Python: the operation, and the factors of what is reduced."""
-RANGES: Mapping[str, Role] = {"layers": Role.NLAYERS}
-"""The ranges over which kernels in Python loop."""
+RANGES: Mapping[str, str] = {"layers": "nlayers"}
+"""The ranges over which kernels in Python loop: the values of `ir.interface.Role`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from psyclone_storage.infrastructures import gocean, gocean_words, lfric, lfric_words
+from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.languages.python.parse.api_words import Annotated, Dialect
 
@@ -20,7 +21,7 @@ GOCEAN_WORDS = Dialect(
         "grid_property": Annotated(1, before=(gocean.READ.upper(),)),
     },
     gocean.STENCIL.upper(),
-    ranges=gocean_words.RANGES,
+    ranges={word: Role(value) for word, value in gocean_words.RANGES.items()},
     builtins=frozenset(gocean_words.REDUCTIONS),
     of_points=True,
     single=gocean.SINGLE,

@@ -23,6 +23,8 @@ from psyclone_storage.ir.kernel import Access, GridBounds
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import MetadataItem
 
+_ACCESSES = {word: Access(value) for word, value in ACCESSES.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Tables:
@@ -36,7 +38,7 @@ class Tables:
       set.
     """
 
-    accesses: Mapping[str, Access] = field(default_factory=lambda: ACCESSES)
+    accesses: Mapping[str, Access] = field(default_factory=lambda: _ACCESSES)
     properties: Mapping[str, GridProperty] = field(default_factory=dict)
     bounds: Mapping[tuple[str, str, str], GridBounds] = field(default_factory=dict)
 
