@@ -9,7 +9,7 @@ from typing import ClassVar
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.analysis.schedules.grid import (
     chain_shifts,
-    changed_elements,
+    check_elements,
     check_points_order,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -117,7 +117,7 @@ class StripMineChain(CheckedStep):
         ordered = f"The loops from '{self.first}' to '{self.last}' cannot run in strips"
         return (
             *(reason for item in block for reason in _about_loops(schedule, item)),
-            *changed_elements(schedule, calls, "S014", ordered),
+            *check_elements(schedule, calls, "S014", ordered),
         )
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:

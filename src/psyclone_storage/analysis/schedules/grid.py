@@ -135,7 +135,7 @@ def check_points_fuse(schedule: Schedule, one: Loop, two: Loop, *, in_order: boo
     return (
         *problems.values(),
         *_changed_scalars(calls, "S009", ordered, common),
-        *changed_elements(schedule, calls, "S009", ordered),
+        *check_elements(schedule, calls, "S009", ordered),
     )
 
 
@@ -233,7 +233,7 @@ def _no_fusion(meeting: PointDependence, why: str, hint: str = "") -> Diagnostic
     )
 
 
-def changed_elements(
+def check_elements(
     schedule: Schedule, calls: Sequence[KernelCall], code: str, ordered: str
 ) -> Iterator[Diagnostic]:
     """Yield diagnostics for scalar arguments that are elements of fields that calls write.
