@@ -157,7 +157,17 @@ contains
 
 end program strips
 """
-NAMES = (*STENCILS, "both", "copied")
+ELEMENT = """subroutine sea(a, b, c, d, e, m, n)
+  use field_mod, only: r2d_field
+  use south_mod, only: south
+  use scaled_mod, only: scaled
+  implicit none
+  type(r2d_field), intent(inout) :: a, b, c, d, e(2)
+  integer, intent(in) :: m, n
+  call invoke(south(b, a), scaled(c, VALUE), south(d, c))
+end subroutine sea
+"""
+NAMES = (*STENCILS, "both", "copied", "scaled")
 
 Strips = Callable[..., Path]
 
@@ -170,6 +180,10 @@ def kernel(name: str) -> str:
         body = "w(i, j) = w(i, j) + 0.25_go_wp * w(i, j - 1) - 0.125_go_wp * w(i, j + 1)"
         text = KERNEL.replace("w, r)", "w)").replace("    real(go_wp), intent(in) :: r(:, :)\n", "")
         return filled(text, name, (meta, "1", points, body))
+    if name == "scaled":
+        meta = f"go_arg(GO_READWRITE, {point}), go_arg(GO_READ, GO_R_SCALAR, GO_POINTWISE)"
+        text = KERNEL.replace("r(:, :)", "r")
+        return filled(text, name, (meta, "2", points, "w(i, j) = w(i, j) * r"))
     if name == "copied":
         meta = "go_arg(GO_WRITE, GO_EVERY, GO_POINTWISE), go_arg(GO_READ, GO_EVERY, GO_POINTWISE)"
         return filled(KERNEL, name, (meta, "2", "GO_ALL_PTS", "w(i, j) = r(i, j)"))
@@ -189,11 +203,11 @@ def filled(text: str, name: str, parts: tuple[str, str, str, str]) -> str:
 def strips(gocean_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Strips:
     """Return a function that generates the layer with options and compiles the program."""
 
-    def made(*options: str) -> Path:
+    def made(*options: str, algorithm: str = ALGORITHM) -> Path:
         folder = tmp_path_factory.mktemp("strips")
         for name in NAMES:
             (folder / f"{name}_mod.f90").write_text(kernel(name), encoding="utf-8")
-        (folder / "alg.x90").write_text(ALGORITHM, encoding="utf-8")
+        (folder / "alg.x90").write_text(algorithm, encoding="utf-8")
         layer = [str(folder / "psy.f90"), str(folder / "alg.f90")]
         words = ["-api", "gocean", str(folder / "alg.x90"), "-d", str(folder), *options]
         assert main([*words, "-opsy", layer[0], "-oalg", layer[1]]) == 0
@@ -261,3 +275,19 @@ def test_exchanges_divide_a_chain(strips: Strips) -> None:
     assert "do j_strip" in (divided.parent / "psy.f90").read_text(encoding="utf-8")
     for ranks in (1, 2, 4):
         assert bits_of(divided, ranks) == bits_of(without, ranks)
+
+
+@pytest.mark.parametrize("steps", ["strip-mine-chain{rows=1}", "inline-point-call; fuse", "auto"])
+@pytest.mark.parametrize(
+    ("value", "apart"), [("b%data(3, 4)", True), ("0.5 * b%data(3, 4)", False)]
+)
+def test_elements_of_changed_fields_as_scalars(
+    strips: Strips, steps: str, value: str, *, apart: bool
+) -> None:
+    """The whole field must be computed before a kernel reads an element; a product is a copy."""
+    algorithm = ELEMENT.replace("VALUE", value)
+    program = strips("-nodm", "--apply", steps, algorithm=algorithm)
+    text = (program.parent / "psy.f90").read_text(encoding="utf-8")
+    assert bits_of(program) == bits_of(strips("-nodm", algorithm=algorithm))
+    if steps.startswith("strip"):
+        assert ("do j_strip" in text) is not apart

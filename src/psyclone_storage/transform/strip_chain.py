@@ -7,7 +7,11 @@ from itertools import chain
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.analysis.schedules.grid import chain_shifts, check_points_order
+from psyclone_storage.analysis.schedules.grid import (
+    chain_shifts,
+    check_elements,
+    check_points_order,
+)
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.kernel import Access
@@ -57,8 +61,9 @@ class StripMineChain(CheckedStep):
 
     Rejected unless the statements are at least two adjacent loops over rows and columns, possibly
     under work-sharing directives, and not on a device; if a loop is tiled in rows, was fused under
-    a run-time test, or would have to be interchanged illegally; if a kernel changes a scalar; and
-    if a kernel changes saved state, unless `force` asserts that this is harmless.
+    a run-time test, or would have to be interchanged illegally; if a kernel changes a scalar; if a
+    scalar argument is an element of a field that a kernel changes; and if a kernel changes saved
+    state, unless `force` asserts that this is harmless.
 
     before: loop1 over rows { a } loop2 over rows { b(a, stencil) }
     after:  strips of rows { loop1 over the rows of a strip, loop2 one row later }
@@ -106,7 +111,14 @@ class StripMineChain(CheckedStep):
         if len(block) < 2:
             message = f"'{self.first}' and '{self.last}' do not stand one after the other."
             return (Diagnostic("T023", message, place),)
-        return tuple(reason for item in block for reason in _about_loops(schedule, item))
+        calls = [
+            call for item in block if isinstance(item, Compound) for call in kernel_calls(item)
+        ]
+        ordered = f"The loops from '{self.first}' to '{self.last}' cannot run in strips"
+        return (
+            *(reason for item in block for reason in _about_loops(schedule, item)),
+            *check_elements(schedule, calls, "S014", ordered),
+        )
 
     def transform(self, schedule: Schedule, rules: Rules) -> Schedule:
         """Return the schedule with the loops in strips."""

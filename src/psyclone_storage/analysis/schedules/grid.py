@@ -23,9 +23,9 @@ from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, InternalError
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.aliases import Aliases, aliases_in
-from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.expr import Expr, Index, Member, canonical, spell
 from psyclone_storage.ir.kernel import ArgKind, GridStencil, KernelArg
-from psyclone_storage.ir.schedule import Axis, KernelCall, Loop, Schedule
+from psyclone_storage.ir.schedule import Axis, KernelCall, Loop, Schedule, data_by_name
 from psyclone_storage.ir.walk import kernel_calls, path_to
 
 _HERE = (0, 0)
@@ -132,7 +132,11 @@ def check_points_fuse(schedule: Schedule, one: Loop, two: Loop, *, in_order: boo
             problems.setdefault(meeting.key, _no_fusion(meeting, why, hint))
     calls, ordered = (*firsts, *seconds), f"'{one.uid}' and '{two.uid}' cannot share a loop"
     common = _used(schedule, firsts) & _used(schedule, seconds)
-    return (*problems.values(), *_changed_scalars(calls, "S009", ordered, common))
+    return (
+        *problems.values(),
+        *_changed_scalars(calls, "S009", ordered, common),
+        *check_elements(schedule, calls, "S009", ordered),
+    )
 
 
 def _used(schedule: Schedule, calls: Sequence[KernelCall]) -> frozenset[str]:
@@ -227,6 +231,50 @@ def _no_fusion(meeting: PointDependence, why: str, hint: str = "") -> Diagnostic
         meeting.second.span,
         hint=hint,
     )
+
+
+def check_elements(
+    schedule: Schedule, calls: Sequence[KernelCall], code: str, ordered: str
+) -> Iterator[Diagnostic]:
+    """Yield diagnostics for scalar arguments that are elements of fields that calls write.
+
+    The distance between the points of such accesses is unknown.
+    """
+    data = data_by_name(schedule)
+    used = [
+        (call, described, data[actual.datum].actual, actual.span)
+        for call in calls
+        for described, actual in zip(call.kernel.args, call.args, strict=True)
+        if actual.datum is not None
+    ]
+    writers = {
+        canonical(_without_indices(passed)): call
+        for call, described, passed, _ in used
+        if described.kind is ArgKind.FIELD and described.access.writes
+    }
+    for call, described, passed, span in used:
+        around = map(canonical, _enclosing(passed) if described.kind.is_scalar else ())
+        if writer := next(filter(None, map(writers.get, around)), None):
+            message = f"{ordered}: '{call.kernel.name}' reads '{spell(passed)}' in a field that"
+            text = f"{message} '{writer.kernel.name}' writes."
+            hint = "Pass a variable that has its value, if you mean that before the invoke."
+            yield Diagnostic(code, text, span or call.span, hint=hint)
+
+
+def _enclosing(part: Expr) -> Iterator[Expr]:
+    """Yield the objects that contain `part`, without indices; none if it is a value."""
+    while isinstance(part, Index | Member):
+        part = part.base
+        yield _without_indices(part)
+
+
+def _without_indices(part: Expr) -> Expr:
+    match part:
+        case Index(base):
+            return _without_indices(base)
+        case Member(base, name):
+            return Member(_without_indices(base), name)
+    return part
 
 
 def _changed_scalars(
