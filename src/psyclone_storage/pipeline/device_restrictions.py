@@ -43,6 +43,10 @@ _HIDES = regex(r"\bcall\b|!\$|\bentry\b")
 _HARMLESS = regex(r"(?:implicit|private|public|protected|intrinsic|external|import|interface)\b")
 _NONBLOCKING = regex(r"mpi_(?:i(?!nit|nfo)\w+|\w+_init)$")
 _ENTRY = regex(r"\s*entry\s+(?P<name>\w+)")
+_SEPARATE = regex(
+    r"\bmodule[ \t]+(?:\w+(?:\([^)\n]*\))?[ \t]+)*?(?:subroutine|function)[ \t]+(\w+)",
+    re.IGNORECASE,
+)
 _EXTENDS = regex(r"\bextends\s*\(", re.IGNORECASE)
 _SAVE_ALL = regex(r"\s*save\s*$")
 _POINTER = regex(r"\s*procedure\b")
@@ -82,6 +86,9 @@ class Restrictions:
         )
         texts = {key: one.module.source.text for key, one in self.modules.items()}
         self._overloads = any(map(OVERLOADS.search, texts.values()))
+        # The procedures of submodules, whose files may be compiled without a plan.
+        separate = {name for text in texts.values() for name in _SEPARATE.findall(text)}
+        self._named |= {key_of(name) for name in separate}
         final = {
             ProcedureName(key, word)
             for key, text in texts.items()

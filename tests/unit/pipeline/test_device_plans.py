@@ -244,6 +244,18 @@ def test_all_reasons_are_named_at_once(tmp_path: Path) -> None:
     assert "it is recursive" in done.err
 
 
+def test_a_procedure_of_a_submodule_may_be_in_another_file(tmp_path: Path) -> None:
+    interface = (
+        "module parent\n  interface\n    Pure Module Subroutine change(x)\n"
+        "      real, intent(inout) :: x(10)\n    end subroutine\n  end interface\nend module\n"
+    )
+    text = interface + root(LOOP + "  call change(b)\n", uses="  use parent, only : change\n")
+    done = planned(tmp_path, text)
+    assert done.status == 1
+    assert "error[T098]" in done.err
+    assert "it is not known which procedure 'change' is" in done.err
+
+
 def test_an_unknown_root_is_named(tmp_path: Path) -> None:
     done = planned(tmp_path, root(LOOP), root="rot")
     assert done.status == 1
