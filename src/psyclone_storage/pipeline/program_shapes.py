@@ -87,9 +87,6 @@ class ArgumentShapes:
                         for one in path.subscripts
                     )
 
-    def _is_known(self, extent: ex.Expr, at: int) -> bool:
-        return all(self._is_set_before(name, at) for name in names_in(extent))
-
     def _is_set_before(self, key: str, at: int) -> bool:
         """Return whether a variable does not change after statement `at` of the procedure."""
         if self._uses.is_fixed(key, self._code):
