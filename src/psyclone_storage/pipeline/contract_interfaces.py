@@ -27,7 +27,7 @@ def interface_text(unit: Routine) -> str:
     The declarations in included files are part of it. Comments and the local variables of
     procedures are not, so that it does not change with them.
     """
-    lines = _opening(unit)
+    lines = [unit.opening]
     if unit.kind is not ScopeKind.MODULE:
         return "\n".join((*lines, *_procedure(unit))) + "\n"
     lines += _texts(unit.specification)
@@ -35,14 +35,10 @@ def interface_text(unit: Routine) -> str:
         lines.append("contains")
     for item in unit.contained:
         if isinstance(item, Routine):
-            lines += (*_opening(item), *_procedure(item))
+            lines += (item.opening, *_procedure(item))
         else:
             lines += _texts((item,))
     return "\n".join((*lines, "end module")) + "\n"
-
-
-def _opening(unit: Routine) -> list[str]:
-    return [unit.opening]
 
 
 def _procedure(unit: Routine) -> Iterator[str]:

@@ -70,9 +70,6 @@ class SeparatePlanner(DataPlanner):
         super().__init__((bench,), finder, readers, folder.other_files(files))
         self._bench = bench
         self._folder = folder
-        self._contracts = {
-            one.name: one for unit in folder.units.values() for one in unit.procedures
-        }
         self._own_problems: dict[ProcedureName, list[TreeProblem]] = {}
         self._calls: dict[ProcedureName, tuple[tuple[ProcedureName, Span | None], ...]] = {}
         for unit in folder.units.values():
@@ -162,8 +159,8 @@ class SeparatePlanner(DataPlanner):
         for one in self._reachable(name):
             for problem in self._own_problems.get(one, ()):
                 yield ContractProblem(str(problem.procedure), problem.reason, source)
-            if one in self._contracts:
-                yield from self._contracts[one].problems
+            if one in self._folder.procedures:
+                yield from self._folder.procedures[one].problems
 
     def _reported(
         self, root: ProcedureName, problems: Mapping[ProcedureName, list[ContractProblem]]

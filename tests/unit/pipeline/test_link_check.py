@@ -284,7 +284,7 @@ def test_an_array_that_a_called_procedure_cannot_plan_has_no_copy(
 
 
 def test_a_variable_that_another_file_allocates_has_no_copy(tmp_path: Path) -> None:
-    """Only the root knows whether all files can plan it."""
+    """The root is planned only if all files can be planned."""
     grid = GRID.replace("real :: h(10)", "real, allocatable :: h(:)\n  real :: h2(10)")
     step = STEP.replace("    !$acc", "    if (.not. allocated(h)) allocate(h(10))\n    !$acc", 1)
     assert transformed("grid_mod.f90", tmp_path, text=grid).status == 0
