@@ -107,9 +107,10 @@ def test_compilation_testing(pytestconfig: pytest.Config) -> None:
 def test_continuous_integration() -> None:
     """A test that cannot run is a failure there."""
     run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    required = re.search(r'PYTEST_ARGS="--require ([\w,]+)', run)
+    required = re.search(r'required="--require ([\w,]+)"', run)
     assert required
     assert {"fortran", "mpi", "differential"} <= set(required[1].split(","))
+    assert 'make test PYTEST_ARGS="$required"' in run
 
 
 # ---------------------------------------------------------------------------- dependences
