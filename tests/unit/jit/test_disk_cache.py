@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.layers import LAYERS
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.embedded.invoke import PROGRAM as RUNNING
@@ -368,10 +369,19 @@ def test_an_argument_that_cannot_be_looked_at_is_not_kept(
 def test_nothing_is_kept_by_a_tool_that_is_not_known(
     program: Callable[..., ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk_cache, "tool_digest", lambda _: "")
+    monkeypatch.setattr(disk_cache, "tool_digest", lambda _, **__: "")
     for _ in range(2):
         program().run(*fields(), 3.0)
         assert was_compiled()
+
+
+def test_the_compiler_imports_no_subpackage_outside_the_digest() -> None:
+    imported, waiting = set(), {"jit"}
+    while waiting:
+        imported |= waiting
+        waiting = set().union(*map(LAYERS.__getitem__, waiting)) - imported
+    folders = {one for one in LAYERS if Path(disk_cache.__file__).parents[1].joinpath(one).is_dir()}
+    assert folders - imported == set(disk_cache.UNUSED)
 
 
 @pytest.mark.parametrize("shared", ["kept", "kept/*", "kept/*/*"])
