@@ -582,23 +582,3 @@ def test_what_is_known_of_fields_goes_with_them() -> None:
     del grown
     gc.collect()
     assert seen() is None
-
-
-@pytest.mark.parametrize("freezes", [False, True])
-def test_the_collector_traverses_no_records_after_a_compilation(freezes: bool) -> None:
-    """The records of the compiler are in the oldest generation, and frozen objects stay frozen."""
-    new, was_frozen = ones()[0], gc.get_freeze_count() > 0
-    gc.unfreeze()
-    gc.collect()
-    if freezes:
-        gc.freeze()
-    try:
-        invoke(scale(new, 3.0), scale(new, 4.0))
-        young = len(gc.get_objects(generation=0)) + len(gc.get_objects(generation=1))
-        assert gc.isenabled()
-        assert (gc.get_freeze_count() > 0) is freezes
-        assert freezes or young < 1000
-    finally:
-        gc.unfreeze()
-        if was_frozen:
-            gc.freeze()

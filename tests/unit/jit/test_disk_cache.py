@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.layers import LAYERS
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.embedded.invoke import PROGRAM as RUNNING
@@ -24,6 +23,7 @@ from psyclone_storage.jit.session import JitSession
 from psyclone_storage.languages.python.parse.closure import call_location_of
 from psyclone_storage.lfric import X_plus_Y, setval_X
 from psyclone_storage.runtime.gocean import Field, Grid
+from support.layers import LAYERS
 
 PROGRAM = '''
 from psyclone_storage.gocean import *
