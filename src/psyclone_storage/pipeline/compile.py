@@ -18,6 +18,7 @@ from psyclone_storage.base.diagnostic import (
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Api, JointExchanges, Settings
+from psyclone_storage.domains.argument_values import check_argument_values
 from psyclone_storage.domains.build import BuildOptions, build_program, check_calls
 from psyclone_storage.ir.devices import has_device
 from psyclone_storage.ir.loops import loops_of
@@ -163,6 +164,7 @@ class Compiler:
             CompileError: all errors found by one stage.
         """
         program, rules = self.planned(algorithm, called)
+        notes = (*notes, *check_argument_values(program))
         journal: Journal = {}
         refused: Refused = ()
         if self.requested is not None:

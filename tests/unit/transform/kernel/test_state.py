@@ -233,3 +233,12 @@ def test_the_text_of_the_right_procedure_is_scanned() -> None:
     assert read_state(source, "second_mod", "of_a_kind").may_change
     assert read_state(source, "second_mod", "harmless").pure
     assert not read_state(source, "first_mod", "harmless").found
+
+
+def test_end_statement_with_text_after_it() -> None:
+    """Neither reader takes it for the end of the procedure; the next statements belong to it."""
+    text = module("a(1) = 0.0").replace(
+        "end subroutine work_code", "end subroutine work_code of a\n calls = 1"
+    )
+    assert text != module("a(1) = 0.0")
+    assert read_state(SourceText("work_mod.f90", text), "work_mod", "work_code").may_change

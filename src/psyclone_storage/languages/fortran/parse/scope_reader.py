@@ -58,11 +58,12 @@ _LISTED = regex(r"(?:module\s+)?procedure\b\s*(?:::)?\s*(?P<names>[\w\s,]+)$", r
 GENERIC = regex(r"generic\b[^:]*::\s*(?P<name>[a-z]\w*)\s*=>\s*(?P<names>[\w\s,]+)$", re.IGNORECASE)
 """A statement that declares a generic name, in a module or in a derived type."""
 _END_INTERFACE = regex(r"end\s*interface\b", re.IGNORECASE)
-_END = regex(
+END = regex(
     r"end(?:\s*(?P<kind>subroutine|function|program|module|submodule|procedure|block|associate)\b"
     r"(?:\s*\w+)?)?$",
     re.IGNORECASE,
 )
+"""A statement that ends a program unit, a procedure, or a construct with declarations."""
 _REST_OF_LINE = regex(r"[ \t]*(?:![^\n]*)?\r?(?:\n|\Z)")
 _CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
 _UNITS = (ScopeKind.PROGRAM, ScopeKind.MODULE, ScopeKind.SUBMODULE)
@@ -327,7 +328,7 @@ class _ScopeReader:
         return scope
 
     def _end(self, statement: SourceStatement) -> bool:
-        end = _END.match(statement.text)
+        end = END.match(statement.text)
         if end is None:
             return False
         named = (end.group("kind") or "").lower()
@@ -366,7 +367,7 @@ def _note_procedures(generic: InterfaceBlock, statement: SourceStatement, depth:
     if depth == 0 and (listed := _LISTED.match(statement.text)):
         generic.procedures += _WORD.findall(listed["names"].lower())
         return 0
-    if depth and _END.match(statement.text):
+    if depth and END.match(statement.text):
         return -1
     head = read_procedure(statement)
     if head is None:

@@ -17,7 +17,7 @@ from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.parsed import ParsedUse, ScopeKind
 from psyclone_storage.ir.unit import Use
 from psyclone_storage.languages.fortran.parse.module_symbols import uses_of
-from psyclone_storage.languages.fortran.parse.scope_reader import read_scopes
+from psyclone_storage.languages.fortran.parse.scope_reader import END, read_scopes
 from psyclone_storage.languages.fortran.parse.spec_statements import (
     ProcedureHead,
     read_procedure,
@@ -28,7 +28,7 @@ from psyclone_storage.languages.fortran.parse.statements import SourceStatement
 _STRING = regex(r"'[^']*'|\"[^\"]*\"")
 _BRACKETS = regex(r"\([^()]*\)")
 _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
-_CLOSING = regex(r"end\s*(?:(?:subroutine|function)\b.*)?$", re.IGNORECASE)
+_PROCEDURES = ("", "subroutine", "function")
 _KEPT = regex(
     r"\bsave\b|^(?:data|common|equivalence|namelist|external|pointer)\b|^include\s*['\"]",
     re.IGNORECASE,
@@ -139,7 +139,7 @@ class _Reading:
         head = _head(statement)
         if head is not None:
             self._open(head)
-        elif _CLOSING.match(text):
+        elif (end := END.match(text)) and (end["kind"] or "").lower() in _PROCEDURES:
             self._close()
         elif low.startswith("use") and (use := _use(statement)) is not None:
             self._uses.append(use)

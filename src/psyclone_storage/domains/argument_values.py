@@ -1,0 +1,67 @@
+"""Check for arguments that are computed from variables which the same invoke changes.
+
+Fortran evaluates the arguments of an invoke before its first kernel runs. An expression of a
+variable that an earlier kernel of the invoke changes therefore has the old value. Sequential calls
+of the kernels would use the new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
+from psyclone_storage.base.source import Span
+from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.schedule import Datum, KernelCall, Program, Schedule
+from psyclone_storage.ir.types import DerivedType
+from psyclone_storage.ir.walk import kernel_calls
+
+_VALUES = "data"  # the component of a grid's field that contains its values
+
+
+def check_argument_values(program: Program) -> Iterator[Diagnostic]:
+    """Yield S120 for each argument with an old value; the calls have the order of the algorithm."""
+    for invoke in program.invokes:
+        yield from _old_values(invoke.schedule)
+
+
+def _old_values(schedule: Schedule) -> Iterator[Diagnostic]:
+    changed: dict[str, KernelCall] = {}
+    for call in kernel_calls(schedule):
+        for actual in call.args:
+            if actual.datum is None or actual.span is None:
+                continue
+            given = schedule.datum(actual.datum).actual
+            for name, writer in changed.items():
+                if _uses_value(given, schedule.datum(name)):
+                    yield _diagnostic(actual.span, schedule.datum(name), call, writer)
+        for arg, actual in zip(call.kernel.args, call.args, strict=True):
+            if arg.access.writes and actual.datum is not None:
+                changed.setdefault(actual.datum, call)
+
+
+def _uses_value(given: ex.Expr, changed: Datum) -> bool:
+    """Return whether the argument `given` is computed from, or is part of, `changed`."""
+    if isinstance(changed.type, DerivedType):
+        return any(
+            isinstance(part, ex.Member)
+            and key_of(part.name) == _VALUES
+            and ex.same(part.base, changed.actual)
+            for part in ex.walk(given)
+        )
+    parts = [part for part in ex.walk(given) if part is not given]
+    return any(ex.same(part, changed.actual) for part in parts)
+
+
+def _diagnostic(place: Span, changed: Datum, call: KernelCall, writer: KernelCall) -> Diagnostic:
+    name = ex.spell(changed.actual)
+    return Diagnostic(
+        "S120",
+        f"'{place.text}' is evaluated before the invoke, but '{writer.kernel.name}' changes"
+        f" '{name}' in the invoke.",
+        place,
+        hint=f"Call '{call.kernel.name}' in a later invoke to use the new value of '{name}'.",
+        related=(Related(writer.span, f"changes '{name}'"),) if writer.span else (),
+        severity=Severity.WARNING,
+    )
