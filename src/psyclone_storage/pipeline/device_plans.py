@@ -100,19 +100,7 @@ class DataPlanner:
         others: OtherFiles | None = None,
     ) -> None:
         is_complete, others = others is None, others or OtherFiles()
-        self.places: dict[ProcedureName, tuple[FileBench, str]] = {}
-        for bench in benches:
-            inner = {
-                one.extent
-                for unit in bench.file.every_unit()
-                if unit.kind not in _MODULES
-                for one in unit.procedures
-            }
-            for key in bench.routines:
-                code = bench.code(key)
-                if code.extent not in inner:
-                    name = ProcedureName(home_module(code), code.key)
-                    self.places.setdefault(name, (bench, key))
+        self.places = _places_of(benches)
         units = [unit for bench in benches for unit in bench.file.every_unit()]
         own = {unit.key: unit for unit in units if unit.kind is ScopeKind.MODULE}
         self.modules = {**others.modules, **own}
@@ -380,6 +368,24 @@ class DataPlanner:
     def _is_openmp(self, name: ProcedureName) -> bool:
         own = self.families(name) - {"calls"}
         return "omp" in (own or frozenset().union(*map(self.families, self.tree.procedures)))
+
+
+def _places_of(benches: Iterable[FileBench]) -> dict[ProcedureName, tuple[FileBench, str]]:
+    """Return the procedures of files, without internal ones, each with its file and key."""
+    found: dict[ProcedureName, tuple[FileBench, str]] = {}
+    for bench in benches:
+        inner = {
+            one.extent
+            for unit in bench.file.every_unit()
+            if unit.kind not in _MODULES
+            for one in unit.procedures
+        }
+        for key in bench.routines:
+            code = bench.code(key)
+            if code.extent not in inner:
+                name = ProcedureName(home_module(code), code.key)
+                found.setdefault(name, (bench, key))
+    return found
 
 
 class _TreePlanner(DataPlanner):
