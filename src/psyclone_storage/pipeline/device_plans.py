@@ -54,24 +54,6 @@ _Lines = tuple[un.Line, ...]
 _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
 
 
-def plan_device_data(
-    benches: Iterable[FileBench],
-    finder: ModuleFinder,
-    root: str,
-    outside: OutsideProcedures = OutsideProcedures(),  # noqa: B008
-) -> DataPlan:
-    """Insert the data directives of a call tree into files, as steps, and return what they are.
-
-    `root` is the name of a procedure, `module.procedure` if there are several. `outside` are
-    procedures outside the files.
-
-    Raises:
-        CompileError: `T003`, there is no such procedure; `T098`, a statement of a procedure with
-            device regions is not understood, moves data already, or the procedure is recursive.
-    """
-    return _TreePlanner(tuple(benches), finder, outside).plan(root)
-
-
 @dataclass(frozen=True, slots=True)
 class OtherFiles:
     """The procedures of other files of which only contracts are known, and the modules of these.
@@ -315,8 +297,7 @@ class DataPlanner:
         body = _with_lines(code.body, updates, _allocating(allocated, shared, openmp=openmp))
         if own:
             body = _with_data(body, sorted(own), code, openmp=openmp)
-        if body is not code.body or moved or own:
-            bench.edit(key, code.body, body, uses=tuple(self._imports(code, moved | own)))
+        self.write(name, body, tuple(self._imports(code, moved | own)))
 
     def _edit_allocations(
         self, name: ProcedureName, data: set[ProgramArray], *, openmp: bool
@@ -325,8 +306,16 @@ class DataPlanner:
         bench, key = self.places[name]
         known, code = self.tree.allocated[name], bench.code(key)
         body = _with_lines(code.body, {}, _allocating(known, data, openmp=openmp))
-        if body is not code.body:
-            bench.edit(key, code.body, body)
+        self.write(name, body, ())
+
+    def write(
+        self, name: ProcedureName, body: tuple[un.Line, ...], uses: tuple[un.Use, ...]
+    ) -> None:
+        """Replace the statements of a procedure, which needs some imports in addition."""
+        bench, key = self.places[name]
+        code = bench.code(key)
+        if body is not code.body or uses:
+            bench.edit(key, code.body, body, uses=uses)
 
     def _imports(self, code: Routine, data: set[ProgramArray]) -> Iterator[un.Use]:
         """Yield the imports that a procedure needs to name variables of modules."""
@@ -388,7 +377,7 @@ def _places_of(benches: Iterable[FileBench]) -> dict[ProcedureName, tuple[FileBe
     return found
 
 
-class _TreePlanner(DataPlanner):
+class TreePlanner(DataPlanner):
     """Plans a call tree whose procedures are all in the files."""
 
     def plan(self, root: str) -> DataPlan:

@@ -219,16 +219,18 @@ class FileTransformer:
         used = (*self._inputs.used(path), *(() if script is None else (script,)))
         return TransformedFile(text, used, loops, remarks, opened.script)
 
-    def planned(self, files: Iterable[OpenFile], root: str) -> DataPlan:
-        """Insert the data directives of a call tree, whose procedures are in several files.
+    def planned(self, files: Iterable[OpenFile], root: str, *, storages: bool) -> DataPlan:
+        """Insert the transfers of a call tree, whose procedures are in several files.
+
+        They are directives, or calls of `storages`.
 
         Raises:
             CompileError: there is no procedure `root`, or its data cannot be planned.
         """
-        from psyclone_storage.pipeline.device_plans import plan_device_data  # noqa: PLC0415
+        from psyclone_storage.pipeline.storage_plans import plan_device_data  # noqa: PLC0415
 
-        benches = (one.bench for one in files)
-        return plan_device_data(benches, self._finder, root, self._outside_procedures)
+        benches, outside = (one.bench for one in files), self._outside_procedures
+        return plan_device_data(benches, self._finder, root, outside, storages=storages)
 
     def planned_alone(self, opened: OpenFile, root: str, folder: ContractFolder) -> FilePlan:
         """Insert the data directives of one file, with contracts of procedures in other files.

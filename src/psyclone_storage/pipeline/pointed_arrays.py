@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 
 from psyclone_storage.analysis.bodies.effects import ProcedureCall, call_sites
@@ -16,6 +17,9 @@ from psyclone_storage.ir.rewrite import expressions_of, names_in, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.pipeline.program_uses import ProgramUses
 
+_USE = regex(r"^[ \t]*use\b[^\n]*(?:&[ \t]*\n[^\n]*)*", re.IGNORECASE | re.MULTILINE)
+_POINTER = "=>"
+"""Stands for the names of all pointers."""
 _TARGET = regex(r"=>[\s&]*(\w+)", re.IGNORECASE)
 
 
@@ -27,30 +31,38 @@ def pointed_names(uses: ProgramUses) -> frozenset[str]:
     are in the settings.
     """
     found = set[str]()
+    passed = defaultdict[str, set[str]](set)
     texts = dict[int, str]()
     for name in uses.procedures:
         code = uses.code(name)
         texts[id(code.module.source)] = code.module.source.text
         found |= frozenset() if code.internal is None else code.internal.names
         for line in walk_lines(code.body):
-            found.update(_of_line(line, code, uses))
+            found.update(_of_line(line))
+            for call in call_sites((line,), code):
+                for actual, dummy in _of_call(call, code, uses):
+                    passed[dummy].add(actual)
     for text in texts.values():
-        found.update(map(key_of, _TARGET.findall(text)))
+        found.update(map(key_of, _TARGET.findall(_USE.sub("", text))))
+    queue = [_POINTER, *found]
+    for one in queue:
+        new = passed[one] - found
+        found |= new
+        queue += new
     return frozenset(found)
 
 
-def _of_line(line: un.Line, code: Routine, uses: ProgramUses) -> Iterator[str]:
+def _of_line(line: un.Line) -> Iterator[str]:
     if isinstance(line, un.Opaque):
         yield from line.names
     for expr in expressions_of(line):
         for part in ex.walk(expr):
             if isinstance(part, ex.StructureConstructor):
                 yield from names_in(part)
-    for call in call_sites((line,), code):
-        yield from _of_call(call, code, uses)
 
 
-def _of_call(call: ProcedureCall, code: Routine, uses: ProgramUses) -> Iterator[str]:
+def _of_call(call: ProcedureCall, code: Routine, uses: ProgramUses) -> Iterator[tuple[str, str]]:
+    """Yield the arguments for which a procedure may associate pointers, with its names for them."""
     names = uses.called(call, code)
     key = call.procedure.key if isinstance(call.procedure, ex.Name) else ""
     outside = uses.outside.readers | uses.outside.on_device
@@ -60,13 +72,18 @@ def _of_call(call: ProcedureCall, code: Routine, uses: ProgramUses) -> Iterator[
         path = path_of(arg.value if isinstance(arg, ex.Keyword) else arg)
         if path is None:
             continue
-        if not names or not all(_is_plain(uses.code(one), at, arg) for one in names):
-            yield path.root
+        if not names:
+            yield path.root, _POINTER
+        for one in names:
+            yield from ((path.root, dummy) for dummy in _target(uses.code(one), at, arg))
 
 
-def _is_plain(code: Routine, at: int, arg: ex.Expr) -> bool:
-    """Return whether a procedure cannot associate a pointer with an argument."""
+def _target(code: Routine, at: int, arg: ex.Expr) -> Iterator[str]:
+    """Yield the name of a dummy argument that is a target, or `_POINTER`."""
     keys = code.dummy_keys
     key = arg.key if isinstance(arg, ex.Keyword) else keys[at] if at < len(keys) else ""
     item = code.declared(key)
-    return item is not None and not item.words & {"pointer", "target"}
+    if item is None or "pointer" in item.words:
+        yield _POINTER
+    elif "target" in item.words:
+        yield key

@@ -414,7 +414,7 @@ class _ProcedureReader:
         datum = self._tree.uses.datum(key, self._code)
         pointed = self._tree.pointed
         is_free = pointed is not None and not pointed & {key, datum.name}
-        is_free = is_free and key not in self._code.dummy_keys
+        is_free = is_free and not (key in self._code.dummy_keys and self._name == self._tree.root)
         words = item.words - {"target"} if is_free else item.words
         reason = next((why for word, why in _NOT_PLANNED.items() if word in words), "")
         if not isinstance(item.type, ScalarType):
