@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from psyclone_storage.base.cache import Cache
@@ -22,24 +22,25 @@ _OTHERS = ("share", "__pycache__")
 _SETTLED = 5.0  # seconds; clocks of file systems are coarser than those of processors
 
 
-def tool_digest(cache: Cache, package: Path = _PACKAGE) -> str:
+def tool_digest(cache: Cache, package: Path = _PACKAGE, *, excluded: Collection[str] = ()) -> str:
     """Return the digest of the sources in `package` and of the Python version.
 
-    The result is empty if the sources do not exist or cannot be read; then nothing is cached.
+    Sources in the `excluded` subpackages do not count. The result is empty if the sources do not
+    exist or cannot be read; then nothing is cached.
     """
     try:
-        return _digest(cache, package)
+        return _digest(cache, package, excluded)
     except OSError:
         return ""
 
 
-def _digest(cache: Cache, package: Path) -> str:
+def _digest(cache: Cache, package: Path, excluded: Collection[str]) -> str:
     """Return the digest of the sources in `package` and of the Python version.
 
     Raises:
         OSError: a file cannot be read.
     """
-    stamps = sorted(_stamps(str(package)))
+    stamps = sorted(_stamps(str(package), excluded))
     if not stamps:
         return ""
     key = digest_of(ascii((sys.version, str(package), stamps)))
@@ -57,13 +58,14 @@ def _digest(cache: Cache, package: Path) -> str:
     return digest
 
 
-def _stamps(package: str) -> Iterator[tuple[str, int]]:
-    """Yield the path and the change time of each source file."""
-    waiting = [package]
+def _stamps(package: str, excluded: Collection[str]) -> Iterator[tuple[str, int]]:
+    """Yield the path and the change time of each source file outside the `excluded` subpackages."""
+    waiting, others = [package], (*_OTHERS, *excluded)
     while waiting:
         with os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 if entry.name.endswith(".py"):
                     yield entry.path, entry.stat().st_ctime_ns
-                elif entry.name not in _OTHERS and entry.is_dir(follow_symlinks=False):
+                elif entry.name not in others and entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
+        others = _OTHERS

@@ -1,6 +1,6 @@
 """Disk cache of compiled invokes, with the texts of all dependencies as key.
 
-A key contains the version of this package, the settings, the file and position of the invoke, the
+A key contains the sources of the compiler, the settings, the file and position of the invoke, the
 text of each kernel with the values of its names, and the kinds of arguments: their types, the types
 of their values, and which of them are identical. It is computed before compilation. Key and code
 use the same texts, so a file may be edited in between.
@@ -43,6 +43,8 @@ from psyclone_storage.languages.python.parse.closure import CallLocation
 JitInvoke = tuple[Sequence[LiveCall], str, CallLocation, JitOptions]
 """Calls, the label of their invoke, its call site, and options."""
 
+UNUSED = ("cli", "driver", "embedded", "runtime", "storage", "tools")
+"""The subpackages that the compiler never imports, so that no compiled invoke depends on them."""
 MODULES = {"gocean": "psyclone_storage.gocean", "lfric": "psyclone_storage.lfric"}
 
 
@@ -118,7 +120,7 @@ def _digest_of_options(session: JitSession, cache: Cache, options: JitOptions) -
     except CompileError:
         return ""
     texts = [(str(file), text) for file, text in settings.items()]
-    tool = tool_digest(cache)
+    tool = tool_digest(cache, excluded=UNUSED)
     said = (options.api, options.target, options.distributed, options.config_opts,
             options.directories, options.profile)  # fmt: skip
     return digest_of(ascii((tool, texts, said))) if tool else ""

@@ -172,12 +172,18 @@ def compiled_invoke(
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Disable the garbage collector: the compiler leaves few cycles, and its records are many."""
+    """Disable the garbage collector: the compiler leaves few cycles, and its records are many.
+
+    They move to the oldest generation, because the next collection would traverse all of them.
+    """
     is_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if is_enabled and not gc.get_freeze_count():  # objects that the program has frozen stay so
+            gc.freeze()
+            gc.unfreeze()
         if is_enabled:
             gc.enable()
 

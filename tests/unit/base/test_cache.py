@@ -236,6 +236,18 @@ def test_the_tool_is_known_by_its_sources(tmp_path: Path) -> None:
     assert tool_digest(cache, tool) == third
 
 
+def test_sources_in_excluded_subpackages_do_not_count(tmp_path: Path) -> None:
+    cache, tool = Cache(tmp_path / "kept"), package(tmp_path / "tool")
+    (tool / "other" / "room").mkdir(parents=True)
+    (tool / "other" / "room" / "d.py").write_text("x = 1\n")
+    first = tool_digest(cache, tool, excluded=["room"])
+    (tool / "room" / "b.py").write_text("x = 2\n")
+    assert tool_digest(cache, tool, excluded=["room"]) == first
+    assert len({first, tool_digest(cache, tool), tool_digest(cache, tool, excluded=["other"])}) == 3
+    (tool / "other" / "room" / "d.py").write_text("x = 2\n")
+    assert tool_digest(cache, tool, excluded=["room"]) != first
+
+
 def test_the_digest_of_settled_sources_is_read_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

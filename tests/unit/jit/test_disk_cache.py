@@ -23,6 +23,7 @@ from psyclone_storage.jit.session import JitSession
 from psyclone_storage.languages.python.parse.closure import call_location_of
 from psyclone_storage.lfric import X_plus_Y, setval_X
 from psyclone_storage.runtime.gocean import Field, Grid
+from support.layers import LAYERS
 
 PROGRAM = '''
 from psyclone_storage.gocean import *
@@ -368,10 +369,19 @@ def test_an_argument_that_cannot_be_looked_at_is_not_kept(
 def test_nothing_is_kept_by_a_tool_that_is_not_known(
     program: Callable[..., ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk_cache, "tool_digest", lambda _: "")
+    monkeypatch.setattr(disk_cache, "tool_digest", lambda _, **__: "")
     for _ in range(2):
         program().run(*fields(), 3.0)
         assert was_compiled()
+
+
+def test_the_compiler_imports_no_subpackage_outside_the_digest() -> None:
+    imported, waiting = set(), {"jit"}
+    while waiting:
+        imported |= waiting
+        waiting = set().union(*map(LAYERS.__getitem__, waiting)) - imported
+    folders = {one for one in LAYERS if Path(disk_cache.__file__).parents[1].joinpath(one).is_dir()}
+    assert folders - imported == set(disk_cache.UNUSED)
 
 
 @pytest.mark.parametrize("shared", ["kept", "kept/*", "kept/*/*"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import linecache
 import os
 import subprocess
@@ -344,3 +345,24 @@ def test_a_cached_library_needs_no_compiler(tmp_path: Path) -> None:
             text=True, cwd=tmp_path, env={**known, "PATH": path},
         )  # fmt: skip
         assert (done.stdout, done.stderr) == ("30.0\n", "")
+
+
+@pytest.mark.parametrize("freezes", [False, True])
+def test_the_collector_traverses_no_records_after_a_compilation(freezes: bool) -> None:
+    """The records of the compiler are in the oldest generation, and frozen objects stay frozen."""
+    (program, invoke), was_frozen = begin(), gc.get_freeze_count() > 0
+    gc.unfreeze()
+    gc.collect()
+    if freezes:
+        gc.freeze()
+    try:
+        assert run_grow(invoke) == 8.0
+        assert len(program.session.compiled) == 1
+        young = len(gc.get_objects(generation=0)) + len(gc.get_objects(generation=1))
+        assert gc.isenabled()
+        assert (gc.get_freeze_count() > 0) is freezes
+        assert freezes or young < 1000
+    finally:
+        gc.unfreeze()
+        if was_frozen:
+            gc.freeze()
