@@ -235,7 +235,7 @@ def _renamed(group: _Lines, names: Mapping[str, ex.Name]) -> _Lines:
 
     def changed(line: un.Line) -> _Lines:
         if isinstance(line, un.DirectiveLine):
-            text = pattern.sub(lambda found: names[found[0].lower()].text, line.text)
+            text = pattern.sub(lambda found: names[key_of(found[0])].text, line.text)
             return (un.DirectiveLine(text),)
         return (line,)
 
