@@ -31,6 +31,7 @@ from psyclone_storage.ir.types import Intent, Intrinsic
 from psyclone_storage.languages.fortran.parse.state import read_state
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.call_resolution import CallResolver, ProcedurePlace, symbol_of_call
+from psyclone_storage.pipeline.generic_calls import SpecificProcedures
 from psyclone_storage.pipeline.overloads import is_overload
 
 _WORST = ArrayUse(exposed=True, written=True)
@@ -113,7 +114,11 @@ class ProgramUses:
         """Return the procedures of the program that a call may execute, () if it is unknown."""
         symbol = symbol_of_call(call, code)
         if symbol is not None and not is_overload(symbol.key):
-            return self._of_symbol(symbol, home_module(code))
+            names = self._of_symbol(symbol, home_module(code))
+            if len(names) < 2:
+                return names
+            fitting = SpecificProcedures(code, self.finder)
+            return tuple(one for one in names if fitting.accepts(self.procedures[one], call))
         return self._in_program(self._calls.called(call, symbol, code))
 
     def is_on_device(self, line: un.Line, code: Routine) -> bool:
