@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 
 from psyclone_storage.analysis.bodies.effects import ProcedureCall
 from psyclone_storage.base.records import dataclass
@@ -18,6 +19,15 @@ from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.overloads import sort_of
 
 
+class Maybe(Enum):
+    """The value of a condition that is not known."""
+
+    MAYBE = "maybe"
+
+
+MAYBE = Maybe.MAYBE
+
+
 @dataclass(frozen=True, slots=True)
 class SpecificProcedures:
     """Selects the specific procedures for calls in `code`.
@@ -28,21 +38,19 @@ class SpecificProcedures:
     code: Routine
     finder: ModuleFinder
 
-    def accepts(self, procedure: Routine, call: ProcedureCall) -> bool:
-        """Return whether a procedure may be the one that a call with a generic name executes."""
+    def fits(self, procedure: Routine, call: ProcedureCall) -> bool | Maybe:
+        """Return whether a call with a generic name executes a procedure; it may be `MAYBE`."""
         given = dict(self._given(procedure, call))
         if "" in given or len(given) < len(call.args):
             return False
+        found: list[bool | Maybe] = []
         for key in procedure.dummy_keys:
             item = procedure.declared(key)
-            if item is None:
-                continue
-            if key not in given:
-                if "optional" not in item.words:
-                    return False
-            elif not self._may_be(given[key], item, procedure):
+            if key in given:
+                found.append(MAYBE if item is None else self._is(given[key], item, procedure))
+            elif item is not None and "optional" not in item.words:
                 return False
-        return True
+        return all(found) and (MAYBE if MAYBE in found else True)
 
     def _given(self, procedure: Routine, call: ProcedureCall) -> Iterator[tuple[str, ex.Expr]]:
         """Yield the arguments by the names of the procedure, "" for one that it does not have."""
@@ -53,28 +61,45 @@ class SpecificProcedures:
             else:
                 yield (keys[at] if at < len(keys) else ""), arg
 
-    def _may_be(self, value: ex.Expr, item: un.Declare, procedure: Routine) -> bool:
+    def _is(self, value: ex.Expr, item: un.Declare, procedure: Routine) -> bool | Maybe:
+        """Return whether a value has the type, kind and rank of an argument."""
         typing = Typing(self.code.symbol, self.code.structure)
-        rank = typing.rank_of(value)
+        rank, kind = typing.rank_of(value), typing.type_of(value)
         is_elemental = "elemental" in key_of(procedure.prefix).split()
         if rank is not None and rank != len(item.shape) and not (is_elemental and not item.shape):
             return False
-        kind = typing.type_of(value)
         if kind is None or item.polymorphic:
-            return True
+            return MAYBE
         if sort_of(kind, self.code) != sort_of(item.type, procedure):
             return False
-        kinds = self._kind(kind, self.code), self._kind(item.type, procedure)
-        return path_of(value) is None or None in kinds or len({*kinds}) == 1
+        if rank is None or is_elemental:
+            return MAYBE
+        return self._is_kind(value, kind, item.type, procedure)
 
-    def _kind(self, kind: DataType, code: Routine) -> int | None:
-        """Return the kind of an intrinsic type as a number, None if it is not known.
+    def _is_kind(
+        self, value: ex.Expr, kind: DataType, wanted: DataType, procedure: Routine
+    ) -> bool | Maybe:
+        """Return whether two types have one kind; options of compilers change default kinds."""
+        if not isinstance(kind, ScalarType) or not isinstance(wanted, ScalarType):
+            return True
+        if kind.kind is None or wanted.kind is None:
+            return True if kind.kind is wanted.kind else MAYBE
+        numbers = self._kind(kind.kind, self.code), self._kind(wanted.kind, procedure)
+        if path_of(value) is None or None in numbers:
+            names = self._symbol(kind.kind, self.code), self._symbol(wanted.kind, procedure)
+            return True if names[0] == names[1] and names[0] else MAYBE
+        return numbers[0] == numbers[1]
 
-        Options of compilers change the default kinds.
-        """
-        if not isinstance(kind, ScalarType) or kind.kind is None:
+    def _symbol(self, kind: str, code: Routine) -> tuple[str, str] | None:
+        """Return the constant that a kind names, by its module and name, or None."""
+        symbol = code.symbol(key_of(kind)) if kind.isidentifier() else None
+        if symbol is None or not symbol.module_key:
             return None
+        return symbol.module_key, key_of(symbol.name)
+
+    def _kind(self, kind: str, code: Routine) -> int | None:
+        """Return the value of a kind, None if it is not known."""
         try:
-            return CScope(code, ModuleContext(self.finder.offered, lambda *_: ())).kind(kind.kind)
+            return CScope(code, ModuleContext(self.finder.offered, lambda *_: ())).kind(kind)
         except PrintError:
             return None

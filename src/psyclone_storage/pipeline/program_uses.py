@@ -115,11 +115,31 @@ class ProgramUses:
         symbol = symbol_of_call(call, code)
         if symbol is not None and not is_overload(symbol.key):
             names = self._of_symbol(symbol, home_module(code))
-            if len(names) < 2:
-                return names
-            fitting = SpecificProcedures(code, self.finder)
-            return tuple(one for one in names if fitting.accepts(self.procedures[one], call))
+            return names if len(names) == 1 else self._specific(names, symbol, call, code)
         return self._in_program(self._calls.called(call, symbol, code))
+
+    def _specific(
+        self,
+        names: tuple[ProcedureName, ...],
+        symbol: ex.Symbol,
+        call: ProcedureCall,
+        code: Routine,
+    ) -> tuple[ProcedureName, ...]:
+        """Return the procedures that a call with a generic name may execute.
+
+        If all arguments certainly fit one procedure, those in unknown modules cannot fit, because
+        their arguments must differ.
+        """
+        specific = SpecificProcedures(code, self.finder)
+        if names:
+            return tuple(one for one in names if specific.fits(self.procedures[one], call))
+        if symbol.origin not in (ex.Origin.HOST, ex.Origin.IMPORTED):
+            return ()
+        home = symbol.module_key or home_module(code)
+        places = self._calls.in_module(replace(symbol, module=home), None, known_only=True)
+        fits = {one: specific.fits(self.procedures[one], call) for one in self._in_program(places)}
+        found = [one for one, value in fits.items() if value]
+        return tuple(found) if len(found) == 1 and fits[found[0]] is True else ()
 
     def is_on_device(self, line: un.Line, code: Routine) -> bool:
         """Return whether a statement calls a procedure outside the program that uses the device."""

@@ -91,3 +91,16 @@ def test_the_kind_of_a_real_without_one_depends_on_the_compiler(tmp_path: Path) 
     assert done.status == 1
     assert "it is not known which procedure 'same' is" in done.err
     assert planned(tmp_path, text_of("call same(e)"), "scale_mod.f90").status == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "status"),
+    [("call scale(c)", 0), ("call same(e)", 0), ("call same(f)", 1), ("call same(c + 1.0)", 1)],
+)
+def test_an_unknown_module_may_have_more_procedures(call: str, status: int, tmp_path: Path) -> None:
+    """They cannot have the same arguments as a known one."""
+    text = GENERIC.replace("  implicit none\n", "  use not_here\n  implicit none\n", 1)
+    (tmp_path / "scale_mod.f90").write_text(text, "utf-8")
+    done = planned(tmp_path, text_of(call), "scale_mod.f90")
+    assert done.status == status
+    assert status == 0 or "it is not known which procedure 'same' is" in done.err
