@@ -1,11 +1,13 @@
-"""Transfers of device data in the tracer advection and NEMOLite2D of PSycloneBench.
+"""Transfers of device data in models: two of PSycloneBench, and the tracer advection of NEMO.
 
-    python benchmarks/device_data.py path/to/PSycloneBench [--f90 gfortran]
+    python benchmarks/device_data.py path/to/PSycloneBench [--nemo path/to/nemo] [--f90 gfortran]
 
 puts the loops of a time step into device regions, plans the data of the whole model, and runs it
 with two memories, in one of which data are NaN until they are transferred. Prints the planned
 transfers, those that were counted in a run and in its last step, and whether the results have the
 bits of the model without directives. NEMOLite2D's internal procedures become those of a module.
+NEMO's `traadv_fct.F90` is preprocessed with `cpp`, and runs with the modules and the driver in
+`device_data/`. Its halo exchange uses the device.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 
 from command import run_command
 from fortran import run
-from two_memories import MEMORY, with_two_memories
+from two_memories import MEMORY, with_two_memories, without_directives
 
 RECIPE = """\
 from psyclone.psyir.nodes import Assignment, Loop, Routine
@@ -42,6 +44,36 @@ def trans(psyir):
             if isinstance(child, Loop) or is_array:
                 kernels.apply(child)
 """
+NEMO_RECIPE = """\
+from psyclone.psyir.nodes import Assignment, IfBlock, Loop, Routine
+from psyclone.transformations import ACCKernelsTrans, TransformationError
+
+
+def visit(children):
+    for child in children[:]:
+        is_array = isinstance(child, Assignment) and child.is_array_assignment
+        blocks = [child.loop_body] if isinstance(child, Loop) else []
+        if isinstance(child, IfBlock):
+            blocks = [child.if_body, *([child.else_body] if child.else_body else [])]
+        if isinstance(child, Loop) or is_array:
+            try:
+                ACCKernelsTrans().apply(child)
+                continue
+            except TransformationError:
+                pass
+        for block in blocks:
+            visit(block.children)
+
+
+def trans(psyir):
+    for routine in psyir.walk(Routine):
+        if routine.name != "set_up":
+            visit(routine.children)
+"""
+NEMO_KEYS = ("qco", "si3", "xios", "isf", "vco_1d3d", "RK3")
+NEMO_SETTINGS = (
+    "DEVICE_PROCEDURES=lbc_lnk READ_ONLY_PROCEDURES=trd_tra,dia_ptr_hst,dia_ar5_hst,ctl_stop"
+)
 STUBS = """\
 module dl_timer
 contains
@@ -89,17 +121,22 @@ NAMELIST = """\
 
 @dataclass(frozen=True)
 class Model:
-    """A model: its source below the folder, the root of its plan, and where its regions are."""
+    """A model: its source below a folder, the root of its plan, and a recipe for its regions.
+
+    `outside` are procedures that are not planned.
+    """
 
     source: str
     root: str
-    prepared: Callable[[str], str]
-    routines: tuple[str, ...] = ()
-    counter: str = ""
+    prepared: Callable[[Path], str]
+    recipe: str
+    outside: str = STUBS
+    settings: str = ""
 
 
-def as_module(text: str) -> str:
+def as_module(source: Path) -> str:
     """Return NEMOLite2D with a module instead of a program with internal procedures."""
+    text = source.read_text("utf-8")
     head, rest = re.split(r"(?m)^ *!! read in model parameters\n", text)
     body, procedures = re.split(r"(?m)^CONTAINS.*\n", rest)
     procedures = re.sub(r"(?mi)^ *end program \w+ *$", "", procedures)
@@ -111,15 +148,33 @@ def as_module(text: str) -> str:
     )
 
 
+def with_driver(source: Path) -> str:
+    """Return NEMO's tracer advection after the modules that it uses, and with a driver."""
+    keys = [f"-Dkey_{key}" for key in NEMO_KEYS]
+    folders = [f"-I{source.parents[1] / name}" for name in ("", "DOM")]
+    command = ["cpp", "-traditional-cpp", "-P", *keys, *folders, str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    parts = [(OWN / f"nemo_{name}.f90").read_text("utf-8") for name in ("modules", "driver")]
+    return "\n".join((parts[0], done.stdout, parts[1]))
+
+
+OWN = Path(__file__).with_suffix("")
 FOLDER = "benchmarks/nemo"
 MODELS = {
     "tracer advection": Model(
-        f"{FOLDER}/tracer_advection/original/tra_adv.F90", "tra_adv", str, counter="jt"
+        f"{FOLDER}/tracer_advection/original/tra_adv.F90", "tra_adv", Path.read_text,
+        RECIPE.format(routines="()", counter="jt"),
     ),
     "NEMOLite2D": Model(
         f"{FOLDER}/nemolite2d/original/nemolite2d.f90", "model", as_module,
-        ("continuity", "momentum", "bc", "next"),
+        RECIPE.format(routines=("continuity", "momentum", "bc", "next"), counter=""),
     ),
+}  # fmt: skip
+NEMO = {
+    "tracer advection of NEMO": Model(
+        "src/OCE/TRA/traadv_fct.F90", "fct", with_driver, NEMO_RECIPE,
+        (OWN / "nemo_outside.f90").read_text("utf-8"), NEMO_SETTINGS,
+    )
 }  # fmt: skip
 
 
@@ -127,22 +182,26 @@ def main(argv: Sequence[str]) -> int:
     """Plan and run both models; return 1 if results differ."""
     parser = argparse.ArgumentParser(description="Count transfers of device data.")
     parser.add_argument("bench", type=Path, help="the folder of PSycloneBench")
+    parser.add_argument("--nemo", type=Path, help="the folder of NEMO 5")
     parser.add_argument("--f90", default="gfortran")
     args = parser.parse_args(argv)
     failed = 0
-    for name, model in MODELS.items():
+    every = [(args.bench, *one) for one in MODELS.items()]
+    every += [(args.nemo, *one) for one in NEMO.items() if args.nemo]
+    for bench, name, model in every:
         with tempfile.TemporaryDirectory() as folder:
-            failed |= not is_equal(name, model, args.bench, Path(folder), args.f90)
+            failed |= not is_equal(name, model, bench, Path(folder), args.f90)
     return failed
 
 
 def is_equal(name: str, model: Model, bench: Path, folder: Path, f90: str) -> bool:
     """Print the transfers of a model; return whether it has the results without a plan."""
-    source = model.prepared((bench / model.source).read_text("utf-8"))
+    source = model.prepared(bench / model.source)
     new, planned = planned_model(model, source, folder)
-    wanted, _ = results(source, folder / "plain", f90, steps=5)
-    found, counted = results(new, folder / "run", f90, steps=5)
-    _, before = results(new, folder / "before", f90, steps=4)
+    outside = with_two_memories(model.outside)
+    wanted, _ = results(without_directives(model.outside), source, folder / "plain", f90, steps=5)
+    found, counted = results(outside, new, folder / "run", f90, steps=5)
+    _, before = results(outside, new, folder / "before", f90, steps=4)
     equal = found == wanted
     step = tuple(now - then for now, then in zip(counted, before, strict=True))
     print(f"{name}: planned transfers {planned[0]} to the device, {planned[1]} from it")
@@ -156,9 +215,9 @@ def is_equal(name: str, model: Model, bench: Path, folder: Path, f90: str) -> bo
 def planned_model(model: Model, source: str, folder: Path) -> tuple[str, tuple[int, int]]:
     """Return a model with regions and planned data, and the numbers of its transfers."""
     (folder / "model.f90").write_text(source, "utf-8")
-    recipe = RECIPE.format(routines=model.routines or "()", counter=model.counter)
-    (folder / "recipe.py").write_text(recipe, "utf-8")
+    (folder / "recipe.py").write_text(model.recipe, "utf-8")
     words = ["-s", "recipe.py", "--device-data", model.root, "--transfers-json", "plan.json"]
+    words += ["--config-opts", model.settings] if model.settings else []
     done = run_command([*words, "model.f90", "-o", "new.f90"], folder)
     if done.status != 0:
         sys.exit(done.err)
@@ -166,13 +225,15 @@ def planned_model(model: Model, source: str, folder: Path) -> tuple[str, tuple[i
     return (folder / "new.f90").read_text("utf-8"), (moves.count("device"), moves.count("host"))
 
 
-def results(text: str, folder: Path, f90: str, *, steps: int) -> tuple[str, tuple[int, ...]]:
+def results(
+    outside: str, text: str, folder: Path, f90: str, *, steps: int
+) -> tuple[str, tuple[int, ...]]:
     """Return the output of a model and of its files, and the numbers of transfers."""
     folder.mkdir()
     emulated = re.sub(
         r"(?mi)^( *end program)", r"call device_report()\n\1", with_two_memories(text)
     )
-    (folder / "main.f90").write_text(MEMORY + STUBS + emulated, "utf-8")
+    (folder / "main.f90").write_text(MEMORY + outside + emulated, "utf-8")
     (folder / "namelist").write_text(NAMELIST.format(steps=steps), "utf-8")
     run([f90, "-O1", "-ffree-line-length-none", "-J", str(folder), "-o", str(folder / "main"),
          str(folder / "main.f90")])  # fmt: skip

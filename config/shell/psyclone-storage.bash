@@ -7,7 +7,7 @@
 
 
 
-_shtab_psyclone_storage_option_strings=(-h --help --version --schema --examples --clear-cache -api --psykal-dsl -d --directory -I --include -c --config --config-opts -dm --dist_mem -nodm --no_dist_mem -s --script --script-kwargs --apply -p --profile -l --limit -o --strip-directives --assume --require-applied --loops-json --device-data --transfers-json --contracts --link-check --target -oalg -opsy -okern --kernel-renaming --output-dir -j --jobs --no-cache --depfile --stamp --gather-kernels --kernel-list --dyndep --cmake-dir --make-dir -v --verbose --schedule --schedule-json --dag --report --explain --check --diagnostics --traceback --colour --warnings --compile --f90 --f90flags --enable-cache --keep-comments --keep-directives --keep-conditional-openmp-statements --log-level --log-file --modman-file-ignore --backend-add-all-intrinsic-arg-names --backend-disable-validation --backend-disable-indentation --frontend --free-form --fixed-form)
+_shtab_psyclone_storage_option_strings=(-h --help --version --schema --examples --clear-cache -api --psykal-dsl -d --directory -I --include -c --config --config-opts -dm --dist_mem -nodm --no_dist_mem -s --script --script-kwargs --apply -p --profile -l --limit -o --strip-directives --assume --require-applied --loops-json --device-data --device-storages --transfers-json --contracts --link-check --target -oalg -opsy -okern --kernel-renaming --output-dir -j --jobs --no-cache --depfile --stamp --gather-kernels --kernel-list --dyndep --cmake-dir --make-dir -v --verbose --schedule --schedule-json --dag --report --explain --check --diagnostics --traceback --colour --warnings --compile --f90 --f90flags --enable-cache --keep-comments --keep-directives --keep-conditional-openmp-statements --log-level --log-file --modman-file-ignore --backend-add-all-intrinsic-arg-names --backend-disable-validation --backend-disable-indentation --frontend --free-form --fixed-form)
 
 _shtab_psyclone_storage_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_psyclone_storage__d_COMPGEN=_shtab_compgen_dirs
@@ -56,6 +56,7 @@ _shtab_psyclone_storage__nodm_nargs=0
 _shtab_psyclone_storage___no_dist_mem_nargs=0
 _shtab_psyclone_storage___require_applied_nargs=0
 _shtab_psyclone_storage___loops_json_nargs='?'
+_shtab_psyclone_storage___device_storages_nargs=0
 _shtab_psyclone_storage___link_check_nargs=0
 _shtab_psyclone_storage___no_cache_nargs=0
 _shtab_psyclone_storage___dyndep_nargs=2

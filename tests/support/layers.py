@@ -84,7 +84,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.targets.lfric.TARGETS",
     },
     "pipeline/files.py": {
-        "psyclone_storage.pipeline.device_plans.plan_device_data",
+        "psyclone_storage.pipeline.storage_plans.plan_device_data",
         "psyclone_storage.pipeline.separate_plans.SeparatePlanner",
     },
     "pipeline/compile.py": {

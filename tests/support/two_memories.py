@@ -148,18 +148,18 @@ def with_two_memories(text: str) -> str:
     """Return a program whose directives call procedures of `two_memories`.
 
     Raises:
-        ValueError: a region has no `end` directive, or a statement is not understood.
+        ValueError: a region has no `end` directive.
     """
     lines: list[str] = []
-    is_open = False
+    is_open = is_head = False
     for line in joined(text):
         directive = _FAMILY.match(line)
         if directive is None:
             lines.append(line)
-            if _UNIT.match(line) and not line.rstrip().endswith("&"):
+            is_head = is_head or bool(_UNIT.match(line))
+            if is_head and not line.rstrip().endswith("&"):
                 lines.append("use two_memories")
-            elif _UNIT.match(line):
-                raise ValueError("The first statement of a procedure must be one line.")
+                is_head = False
         else:
             words = " ".join(directive[2].split()).lower()
             lines += _calls(words)

@@ -34,6 +34,8 @@ class FileOptions:
 
     - `device_data`: the root of the call tree whose device data are planned.
 
+    - `device_storages`: transfers are calls of storages instead of directives.
+
     - `transfers`: the output file of the table of transfers.
 
     - `contracts`: the folder of contracts, with which a file is planned alone.
@@ -49,6 +51,7 @@ class FileOptions:
     transfers: Path | None = None
     contracts: Path | None = None
     link_check: bool = False
+    device_storages: bool = False
 
 
 def add_file_options(parser: argparse.ArgumentParser) -> None:
@@ -85,6 +88,11 @@ def add_file_options(parser: argparse.ArgumentParser) -> None:
         "procedures of the given files that it calls: insert the transfers that are necessary",
     )  # fmt: skip
     group.add_argument(
+        "--device-storages", action="store_true",
+        help="with '--device-data', insert calls of the Fortran storage library instead of data "
+        "directives: storages find arrays by their addresses and know which copies are valid",
+    )  # fmt: skip
+    group.add_argument(
         "--transfers-json", type=Path, metavar="FILE",
         help="write the transfers of '--device-data' with their reasons as JSON",
     )  # fmt: skip
@@ -111,6 +119,7 @@ def file_options(given: argparse.Namespace) -> FileOptions:
         given.transfers_json,
         given.contracts,
         given.link_check,
+        given.device_storages,
     )
 
 
@@ -131,5 +140,8 @@ def contradictory_contracts(
     if given.contracts is not None and number > 1:
         hint = "Use one command per file, or leave out '--contracts' to plan all files together."
         yield "'--contracts' plans one file, but several files are given.", hint
+    if given.device_storages and (given.contracts is not None or not given.device_data):
+        hint = "Add '--device-data PROCEDURE', and give all files of the call tree."
+        yield "'--device-storages' needs '--device-data' without '--contracts'.", hint
     if given.link_check and (writes or given != FileOptions(link_check=True)):
         yield "'--link-check' transforms nothing.", "Give only the files of the program."

@@ -243,7 +243,8 @@ def _with_data(
         alone = transformer.planned_alone(opened[0], root, folder)
         plan = _Plan(alone.data, alone)
     else:
-        plan = _Plan(transformer.planned(opened, root))
+        storages = options.file_options.device_storages
+        plan = _Plan(transformer.planned(opened, root, storages=storages))
     return tuple(_finished(one, transformer) for one in opened), plan
 
 

@@ -1,9 +1,9 @@
 """Checker of transfer plans for programs: executes a program with random branches and iterations.
 
 Each copy of an array has the number of the write that it contains. A use that needs the newest
-values fails if its copy is older. An argument may be only a part of an array: a write of it needs
-the newest values of the rest, and a transfer of it makes no copy of the array valid. The checker
-shares only the records of programs with the planner.
+values fails if its copy is older. An argument may be only a part of an array: it has copies of its
+own during the call, and afterwards a copy of the array is valid if the part and the rest are. The
+checker shares only the records of programs with the planner.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.device_program import (
     ChoiceStep,
     JumpStep,
+    Passed,
     Position,
     ProcedureName,
     ProgramArray,
@@ -44,18 +45,27 @@ class ProgramFault:
 
 @dataclass(slots=True)
 class _ArrayCopies:
-    """The copies of an array, by the number of the last write in them."""
+    """The copies of an array or of a part, by the number of the last write in them."""
 
     newest: int = 0
     copies: dict[Side, int] = field(default_factory=lambda: {Side.HOST: 0, Side.DEVICE: -1})
+    has_gaps: bool = False
+
+    def part(self, *, has_gaps: bool) -> _ArrayCopies:
+        """Return the copies of a part of the array, which may not be contiguous."""
+        return _ArrayCopies(self.newest, dict(self.copies), self.has_gaps or has_gaps)
+
+    def join(self, part: _ArrayCopies) -> None:
+        """Change the copies after those of a part have changed."""
+        valid = {side: self.copies[side] == self.newest and part.copies[side] == part.newest
+                 for side in Side}  # fmt: skip
+        self.newest += 1
+        for side in Side:
+            self.copies[side] = self.newest if valid[side] else -1
 
 
-@dataclass(slots=True)
-class _Frame:
-    """The arrays of a procedure; `parts` are only parts of arrays."""
-
-    arrays: dict[ProgramArray, _ArrayCopies]
-    parts: frozenset[ProgramArray] = frozenset()
+_Arrays = dict[ProgramArray, _ArrayCopies]
+"""The arrays of a procedure."""
 
 
 class _ExecutedJumpError(Exception):
@@ -94,7 +104,7 @@ class ProgramExecution:
             arrays[one] = _ArrayCopies()
             arrays[one].copies[Side.DEVICE] = 0
         try:
-            self._call(name, _Frame(arrays))
+            self._call(name, arrays)
             for datum, array in arrays.items():
                 if datum not in self.procedures[name].left:
                     self._need(name, datum, array, Side.HOST, "the caller may read it")
@@ -105,15 +115,15 @@ class ProgramExecution:
     def _array(self, datum: ProgramArray) -> _ArrayCopies:
         return self._shared.setdefault(datum, _ArrayCopies())
 
-    def _call(self, name: ProcedureName, frame: _Frame) -> None:
-        procedure, arrays = self.procedures[name], frame.arrays
+    def _call(self, name: ProcedureName, arrays: _Arrays) -> None:
+        procedure = self.procedures[name]
         for one in procedure.body.data:
             if one not in arrays:
                 arrays[one] = self._array(one) if not one.procedure else _ArrayCopies()
                 if one in procedure.fresh and one.procedure:
                     arrays[one].copies[Side.DEVICE] = 0
         try:
-            self._block(procedure, procedure.body, frame)
+            self._block(procedure, procedure.body, arrays)
         except _ExecutedJumpError as jump:
             if jump.loop is not None:
                 raise
@@ -122,7 +132,7 @@ class ProgramExecution:
         self,
         procedure: ProgramProcedure,
         body: StepSequence,
-        frame: _Frame,
+        arrays: _Arrays,
     ) -> None:
         last: ProgramStep | None = None
         for step in body.steps:
@@ -131,64 +141,77 @@ class ProgramExecution:
             if follows:
                 pass
             elif step.line is not None:
-                self._move(procedure.name, (id(step.line), -1), frame)
+                self._move(procedure.name, (id(step.line), -1), arrays)
             else:
-                self._move(procedure.name, (id(body.line), body.block), frame)
-            self._step(procedure, step, frame)
+                self._move(procedure.name, (id(body.line), body.block), arrays)
+            self._step(procedure, step, arrays)
         if not body.steps or body.steps[-1].line is not None:
-            self._move(procedure.name, (id(body.line), body.block), frame)
+            self._move(procedure.name, (id(body.line), body.block), arrays)
 
     def _step(
         self,
         procedure: ProgramProcedure,
         step: ProgramStep,
-        frame: _Frame,
+        arrays: _Arrays,
     ) -> None:
         self.steps += 1
         match step:
             case WorkStep():
-                self._work(procedure.name, step, frame)
+                self._work(procedure.name, step, arrays)
             case ProgramCall(names, passed):
                 at = self.rng.randrange(len(names))
-                inner = {one.inner: frame.arrays[one.outer] for one in passed[at]}
-                some = (one for one in passed[at] if not one.whole or one.outer in frame.parts)
-                self._call(names[at], _Frame(inner, frozenset(one.inner for one in some)))
+                self._enter(names[at], passed[at], arrays)
             case ChoiceStep(branches, complete):
                 at = self.rng.randrange(len(branches) + (not complete))
                 if at < len(branches):
-                    self._block(procedure, branches[at], frame)
+                    self._block(procedure, branches[at], arrays)
             case RepeatStep():
-                self._repeat(procedure, step, frame)
+                self._repeat(procedure, step, arrays)
             case JumpStep(loop, again):
                 raise _ExecutedJumpError(None if loop is None else id(loop), again=again)
 
-    def _work(self, name: ProcedureName, step: WorkStep, frame: _Frame) -> None:
+    def _enter(self, name: ProcedureName, passed: tuple[Passed, ...], arrays: _Arrays) -> None:
+        """Call a procedure with arrays of its caller, or with parts of these."""
+        outer = {one.inner: arrays[one.outer] for one in passed}
+        scattered = self.procedures[name].scattered
+        parts = {
+            one.inner: outer[one.inner].part(has_gaps=one.inner in scattered)
+            for one in passed
+            if not one.whole
+        }
+        self._call(name, {**outer, **parts})
+        for inner, part in parts.items():
+            outer[inner].join(part)
+
+    def _work(self, name: ProcedureName, step: WorkStep, arrays: _Arrays) -> None:
         for datum, use in step.uses.items():
-            if use.needs or (use.writes and datum in frame.parts):
-                self._need(name, datum, frame.arrays[datum], step.side, "it is used")
+            if use.needs:
+                self._need(name, datum, arrays[datum], step.side, "it is used")
         for datum, use in step.uses.items():
             if use.writes:
-                frame.arrays[datum].newest += 1
-                frame.arrays[datum].copies[step.side] = frame.arrays[datum].newest
+                arrays[datum].newest += 1
+                arrays[datum].copies[step.side] = arrays[datum].newest
             if use.undefined:
-                frame.arrays[datum].copies[step.side.other] = frame.arrays[datum].newest
+                arrays[datum].copies[step.side.other] = arrays[datum].newest
 
-    def _repeat(self, procedure: ProgramProcedure, loop: RepeatStep, frame: _Frame) -> None:
+    def _repeat(self, procedure: ProgramProcedure, loop: RepeatStep, arrays: _Arrays) -> None:
         number = self.rng.randrange(_MOST_ITERATIONS + 1) if self.steps < _MOST_STEPS else 0
         for _ in range(number):
             try:
-                self._block(procedure, loop.body, frame)
+                self._block(procedure, loop.body, arrays)
             except _ExecutedJumpError as jump:
                 if jump.loop != id(loop.line):
                     raise
                 if not jump.again:
                     return
 
-    def _move(self, name: ProcedureName, at: tuple[int, int], frame: _Frame) -> None:
+    def _move(self, name: ProcedureName, at: tuple[int, int], arrays: _Arrays) -> None:
         for one in self.transfers.get((name, *at), ()):
-            array = frame.arrays[one.datum]
-            if one.datum not in frame.parts:
-                array.copies[one.to] = array.copies[one.to.other]
+            array = arrays[one.datum]
+            if array.has_gaps or one.datum in self.procedures[name].unmoved:
+                reason = "the procedure cannot transfer it"
+                raise _ExecutedFaultError(ProgramFault(name, one.datum, one.to, reason))
+            array.copies[one.to] = array.copies[one.to.other]
             self.moved += 1
 
     def _need(

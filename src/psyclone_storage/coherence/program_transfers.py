@@ -10,6 +10,9 @@ transfers are as late as possible.
 A procedure is compiled once. Therefore it has one contract for each array, a state at entry and a
 state at exit, which all its callers meet. Contracts are chosen from the root downwards, so that the
 callers of a procedure are planned before it.
+
+An argument may be only a part of an array. The procedure may transfer the part, but the rest of the
+array stays in the state from entry: a copy is valid at exit if it is valid for both.
 """
 
 from __future__ import annotations
@@ -23,7 +26,6 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir.device_program import (
     ChoiceStep,
     Contract,
-    CopyUse,
     FixedStates,
     JumpStep,
     Passed,
@@ -124,7 +126,7 @@ class _ProgramPlanner:
         self.procedures = {one.name: one for one in procedures}
         self._closed = closed
         self._opened = opened
-        self._parts = _parts_of(procedures)
+        self._parts, self._scattered = _parts_of(procedures)
         self._contracts: dict[tuple[ProcedureName, ProgramArray], Contract] = {}
         self._codes: dict[tuple[ProcedureName, ProgramArray], tuple[ProgramTransfer, ...]] = {}
         self._tables: dict[tuple[ProcedureName, ProgramArray, bool], dict[Contract, _Route]] = {}
@@ -237,19 +239,28 @@ class _ProgramPlanner:
         """Return the cheapest way for each contract that is possible for an array.
 
         These are all that the transfers of a procedure allow, once they are known, otherwise the
-        one that was chosen. A `part` of an array cannot be transferred.
+        one that was chosen. The argument may be a `part` of an array.
         """
-        part = part or datum in self._parts
         key, fixed = (name, datum, part), self.procedures[name].fixed
         if key not in self._tables:
             if fixed is not None:
                 costs = fixed[datum].part if part else fixed[datum].whole
                 self._tables[key] = {one: _Route(cost) for one, cost in costs.items()}
-            elif part and self._codes.get((name, datum)):
+            elif part and self._codes.get((name, datum)) and self._has_gaps(name, datum):
                 self._tables[key] = {}
             else:
                 self._tables[key] = self._searched(name, datum, part=part)
         return self._tables[key]
+
+    def _has_gaps(self, name: ProcedureName, datum: ProgramArray) -> bool:
+        """Return whether a procedure may not transfer an argument that is a part of an array."""
+        return not self._writes_parts or datum in self.procedures[name].scattered
+
+    def _moves(self, name: ProcedureName, datum: ProgramArray) -> bool:
+        """Return whether a procedure can transfer an array."""
+        if datum in self.procedures[name].unmoved or datum in self._scattered:
+            return False
+        return datum not in self._parts or not self._has_gaps(name, datum)
 
     def _searched(
         self, name: ProcedureName, datum: ProgramArray, *, part: bool
@@ -260,14 +271,17 @@ class _ProgramPlanner:
             env: dict[tuple[int | None, bool], Valid] = {}
             if wanted is not None:
                 env[None, False] = wanted
-            place = _PlanContext(name, datum, env, fixed=code, part=part)
+            moves = self._moves(name, datum)
+            place = _PlanContext(name, datum, env, fixed=code, moves=moves)
             ways = self._sequence(place, body, {entry: _Route(0.0)})
             if set(ways) == {None} and wanted is not None:
                 ways = {wanted: ways[None]}
             table |= {
                 Contract(entry, state): way
                 for state, way in ways.items()
-                if state is not None and wanted in (None, state)
+                if state is not None
+                and wanted in (None, state)
+                and (not part or not self._writes_parts or entry in (state, Valid.BOTH))
             }
         own = self._contracts.get((name, datum))
         if own is not None and code is None:
@@ -301,9 +315,8 @@ class _ProgramPlanner:
                     ways = _after_transfer(one, ways)
             return _weakened(ways)
         found = dict(ways)
-        may_move = position is not None and not place.part
         for state, way in ways.items():
-            if state in _MISSING and position is not None and may_move:
+            if state in _MISSING and position is not None and place.moves:
                 moved = ProgramTransfer(place.datum, _MISSING[state], position, place.weight)
                 new = way.plus(place.weight, moved)
                 known = found.get(Valid.BOTH)
@@ -327,8 +340,6 @@ class _ProgramPlanner:
         match step:
             case WorkStep(side, uses):
                 use = uses[place.datum]
-                if place.part and use.writes and self._writes_parts:
-                    use = CopyUse(needs=True, writes=True)
                 if use.needs and not state.has(side):
                     return {}
                 written = Valid.BOTH if use.undefined else _ONLY[side]
@@ -397,8 +408,8 @@ class _ProgramPlanner:
         inner: dict[ProgramArray, bool] = {}
         for one in passed:
             if one.outer == place.datum and one.inner in used:
-                part = place.part or not one.whole
-                inner[one.inner] = inner.get(one.inner, False) or part
+                is_part = not one.whole or place.datum in self._scattered
+                inner[one.inner] = inner.get(one.inner, False) or is_part
         if not inner:
             return 0.0 if contract.entry is contract.exit else None
         total = 0.0
@@ -414,8 +425,8 @@ class _ProgramPlanner:
 class _PlanContext:
     """The array, its procedure and constructs: the weight, and the states where jumps arrive.
 
-    If the transfers of the procedure are `fixed`, there are no others. A `part` of an array is not
-    transferred.
+    If the transfers of the procedure are `fixed`, there are no others. Without `moves`, there are
+    none.
     """
 
     procedure: ProcedureName
@@ -423,7 +434,7 @@ class _PlanContext:
     env: Mapping[tuple[int | None, bool], Valid]
     weight: float = 1.0
     fixed: tuple[ProgramTransfer, ...] | None = None
-    part: bool = False
+    moves: bool = True
 
     def inside(
         self, factor: float, loop: Line | None = None, state: Valid | None = None
@@ -442,20 +453,28 @@ class _PlanContext:
         return Position(self.procedure, body.line, body.block, id(body.line))
 
 
-def _parts_of(procedures: Iterable[ProgramProcedure]) -> frozenset[ProgramArray]:
-    """Return the arrays of procedures that are only parts of arrays of a caller."""
+def _parts_of(
+    procedures: Iterable[ProgramProcedure],
+) -> tuple[frozenset[ProgramArray], frozenset[ProgramArray]]:
+    """Return the arguments that are only parts of arrays, and those that may not be contiguous."""
+    every = tuple(procedures)
+    scattered = frozenset[ProgramArray]().union(*(one.scattered for one in every))
     passed = [
         one
-        for procedure in procedures
+        for procedure in every
         for call in nested_steps(procedure.body)
         if isinstance(call, ProgramCall)
         for each in call.passed
         for one in each
     ]
-    found: set[ProgramArray] = set()
-    while new := {one.inner for one in passed if not one.whole or one.outer in found} - found:
+    parts = frozenset(one.inner for one in passed if not one.whole)
+    found: set[ProgramArray] = set(parts & scattered)
+    while (
+        new := {one.inner for one in passed if one.inner in scattered and one.outer in found}
+        - found
+    ):
         found |= new
-    return frozenset(found)
+    return parts, frozenset(found)
 
 
 def _after_transfer(transfer: ProgramTransfer, ways: _Routes) -> _Routes:

@@ -89,6 +89,7 @@ KEYS: tuple[SettingsKey, ...] = (
     SettingsKey("default", "data_movement", "data_movement", decode.choice(_MOVEMENTS)),
     SettingsKey("default", "thread_safe_procedures", "thread_safe_procedures", decode.words),
     SettingsKey("default", "read_only_procedures", "read_only_procedures", decode.words),
+    SettingsKey("default", "device_procedures", "device_procedures", decode.words),
     SettingsKey(
         "default",
         "psyir_root_name",

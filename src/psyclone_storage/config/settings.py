@@ -160,6 +160,8 @@ class Settings:
 
     - `read_only_procedures`: procedures, by their lower-case names, that only read their arguments.
 
+    - `device_procedures`: procedures, by their lower-case names, that use arrays on the device.
+
     - `bounds_checks`: check the array indices of kernels executed in C.
 
     - `warnings`: warnings about the settings file. They are ignored in comparisons.
@@ -176,6 +178,7 @@ class Settings:
     data_movement: DataMovement
     thread_safe_procedures: tuple[str, ...]
     read_only_procedures: tuple[str, ...]
+    device_procedures: tuple[str, ...]
     psyir_root_name: str
     valid_psy_data_prefixes: tuple[str, ...]
     ocl_devices_per_node: int

@@ -203,8 +203,9 @@ class ProgramProcedure:
     """A procedure with device regions, its own or those of procedures that it calls.
 
     `fresh` are arrays without values at entry, `left` those whose values are not used after the
-    procedure; local variables are both. A finished procedure has no steps: `fixed` are its
-    contracts.
+    procedure; local variables are both. `unmoved` are arrays that it cannot transfer, `scattered`
+    arguments that it cannot transfer if they are only a part of an array, because the part may not
+    be contiguous. A finished procedure has no steps: `fixed` are its contracts.
     """
 
     name: ProcedureName
@@ -212,6 +213,8 @@ class ProgramProcedure:
     fresh: frozenset[ProgramArray] = frozenset()
     left: frozenset[ProgramArray] = frozenset()
     fixed: Mapping[ProgramArray, FixedStates] | None = None
+    unmoved: frozenset[ProgramArray] = frozenset()
+    scattered: frozenset[ProgramArray] = frozenset()
 
     @cached_property
     def data(self) -> frozenset[ProgramArray]:

@@ -359,6 +359,23 @@ def with_changed_blocks(
     return with_each_block(line, lambda _: next(parts))
 
 
+def replaced_line(
+    lines: tuple[un.Line, ...], line: un.Line, new: tuple[un.Line, ...]
+) -> tuple[un.Line, ...]:
+    """Return statements with `new` ones instead of the very statement `line`, at any depth.
+
+    The result is `lines` itself if they do not contain it.
+    """
+    for at, one in enumerate(lines):
+        if one is line:
+            same = len(new) == 1 and new[0] is line
+            return lines if same else (*lines[:at], *new, *lines[at + 1 :])
+        changed = with_changed_blocks(one, lambda block: replaced_line(block, line, new))
+        if changed is not one:
+            return (*lines[:at], changed, *lines[at + 1 :])
+    return lines
+
+
 def with_expressions(line: un.Line, change: Change) -> un.Line:
     """Return `line` with `change` applied to its own expressions, not to nested statements.
 

@@ -140,7 +140,7 @@ class Pending:
 
     A record consists of an invoke, its arguments, and the variables that its kernels read. The
     state is a node, which represents the sequence of the pending invokes, and an epoch. A thread
-    reads the state, prepares a record, and appends it if the state is the same. The node is None
+    reads the state, prepares a record, and appends it if the state is the same. There is no node
     while the queue is closed: in a `with` block, one thread runs the invokes. It holds a lock of
     the owner. After an error that leaves other records, the queue stays closed until it is empty.
     """

@@ -77,7 +77,7 @@ _made: Callable[..., Any] = tuple.__new__
 """Makes a named tuple without Python code."""
 
 
-Record: TypeAlias = tuple[DeferrableInvoke, tuple[Any, ...], tuple[list[Any], ...]]
+PendingInvoke: TypeAlias = tuple[DeferrableInvoke, tuple[Any, ...], tuple[list[Any], ...]]
 """A pending invoke: it, its arguments, and the variables that its kernels read."""
 
 
@@ -86,20 +86,20 @@ def read_variables(varying: Iterable[Numbers]) -> tuple[list[Any], ...]:
     return tuple([one.values() for one in varying])
 
 
-def count_mergeable(pending: Sequence[Record]) -> int:
+def count_mergeable(pending: Sequence[PendingInvoke]) -> int:
     """Return the number of the first pending invokes that can be merged."""
     counts = range(1, len(pending) + 1)
     return max(count for count in counts if are_mergeable(pending[:count]))
 
 
-def are_mergeable(pending: Sequence[Record]) -> bool:
+def are_mergeable(pending: Sequence[PendingInvoke]) -> bool:
     """Return whether pending invokes have different sites and one grid, and are not too many."""
     sites = {invoke.number for invoke, _, _ in pending}
     grids = {id(values[invoke.on_grid].grid) for invoke, values, _ in pending}
     return len(sites) == len(pending) <= MOST and len(grids) == 1
 
 
-def calls_of(pending: Iterable[Record], values: Sequence[Any]) -> tuple[LiveCall, ...]:
+def live_calls(pending: Iterable[PendingInvoke], values: Sequence[Any]) -> tuple[LiveCall, ...]:
     """Return the calls of pending invokes with their arguments, which follow each other."""
     calls, start = [], 0
     for invoke, _, _ in pending:
@@ -137,7 +137,9 @@ def invoke_of(
     )  # fmt: skip
 
 
-def check_numbers(all_numbers: Iterable[tuple[int, Numbers]], pending: Sequence[Record]) -> None:
+def check_numbers(
+    all_numbers: Iterable[tuple[int, Numbers]], pending: Sequence[PendingInvoke]
+) -> None:
     """Check that no number that a kernel reads has changed since its invoke.
 
     `all_numbers` are those of all kernels, with the positions of invokes for messages.
@@ -156,7 +158,7 @@ def check_numbers(all_numbers: Iterable[tuple[int, Numbers]], pending: Sequence[
             raise _changed("A value", numbers, pending[at : at + 1])
 
 
-def _changed(what: str, numbers: Numbers, pending: Sequence[Record]) -> DeferredInvokeError:
+def _changed(what: str, numbers: Numbers, pending: Sequence[PendingInvoke]) -> DeferredInvokeError:
     return DeferredInvokeError(
         f"{what}, which the kernel '{numbers.kernel.name}' uses, has changed since the deferred "
         f"invoke {listed_places(pending)}: pass it as a scalar argument, or call "
@@ -202,11 +204,11 @@ def grid_of(calls: Sequence[LiveCall]) -> Any:
     return grid
 
 
-def listed_places(pending: Iterable[Record]) -> str:
+def listed_places(pending: Iterable[PendingInvoke]) -> str:
     """Return the places of pending invokes for a message."""
-    return ", ".join(f"at {place_of(one)}" for one, _, _ in pending)
+    return ", ".join(f"at {place_text(one)}" for one, _, _ in pending)
 
 
-def place_of(one: DeferrableInvoke) -> str:
+def place_text(one: DeferrableInvoke) -> str:
     """Return the file and the line of an invoke."""
     return place_of_call(MergedSites((one.site,)))

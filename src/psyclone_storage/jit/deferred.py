@@ -31,15 +31,15 @@ from psyclone_storage.jit.deferrable import (
     MOST,
     DeferrableInvoke,
     Numbers,
-    Record,
+    PendingInvoke,
     are_mergeable,
-    calls_of,
     check_numbers,
     count_mergeable,
     grid_of,
     invoke_of,
     listed_places,
-    place_of,
+    live_calls,
+    place_text,
     read_variables,
     variables_in,
 )
@@ -128,7 +128,7 @@ class DeferredInvokes:
         self._lock = threading.RLock()
         # The invokes that were started last, the fields that show whether they ran, and the
         # versions of these before.
-        self._started: tuple[list[Record], tuple[Any, ...], list[int]] | None = None
+        self._started: tuple[list[PendingInvoke], tuple[Any, ...], list[int]] | None = None
         self._numbers: dict[LiveKernel, Numbers] = {}
         self._at_exit = partial(self.complete, "the program ends")
         self._handlers = -1
@@ -269,7 +269,7 @@ class DeferredInvokes:
             check_numbers(batch.numbers, pending)
         self._run_merged_or_each(node, batch, pending, self._pending.values(agreed))
 
-    def _node_of(self, pending: Iterable[Record]) -> _Node:
+    def _node_of(self, pending: Iterable[PendingInvoke]) -> _Node:
         """Return the node of pending invokes that can be merged."""
         node = self._root
         for invoke, _, _ in pending:
@@ -278,7 +278,7 @@ class DeferredInvokes:
         return node
 
     def _run_merged_or_each(
-        self, node: _Node, batch: _Batch, pending: list[Record], values: list[Any]
+        self, node: _Node, batch: _Batch, pending: list[PendingInvoke], values: list[Any]
     ) -> None:
         """Run the first pending invokes as one; after an error without effect, run each of them."""
         fields, count = batch.fields(values), len(pending)
@@ -306,7 +306,7 @@ class DeferredInvokes:
         self._started = None
 
     def _drop_executed(
-        self, started: list[Record], fields: tuple[Any, ...], versions: list[int]
+        self, started: list[PendingInvoke], fields: tuple[Any, ...], versions: list[int]
     ) -> None:
         """Drop the invokes that ran before an interrupt; other pending ones run later."""
         pending = self._pending.records
@@ -316,13 +316,13 @@ class DeferredInvokes:
         self._started = None
 
     def _remember(
-        self, node: _Node, pending: list[Record], values: list[Any], changed: list[Any]
+        self, node: _Node, pending: list[PendingInvoke], values: list[Any], changed: list[Any]
     ) -> None:
         """Remember the cached call of merged invokes, and the first field that they change."""
         batch = node.batch
         if batch is None or not changed:
             return
-        found = self._cached(calls_of(pending, values), batch, pending[0][0].options)
+        found = self._cached(live_calls(pending, values), batch, pending[0][0].options)
         if found is not None:
             compiled, at = found[0].compiled, [id(one) for one in values].index(id(changed[0]))
             node.batch = batch._replace(
@@ -349,7 +349,7 @@ class DeferredInvokes:
             raise
         self._drop(1)
 
-    def _new_batch(self, node: _Node, pending: Sequence[Record], why: str) -> _Batch:
+    def _new_batch(self, node: _Node, pending: Sequence[PendingInvoke], why: str) -> _Batch:
         """Return the description of pending invokes, which are merged; remember it."""
         if len(pending) < len(self._pending):
             why = "another rank had no more pending invokes"
@@ -359,11 +359,11 @@ class DeferredInvokes:
         return made
 
     def _run_merged(
-        self, node: _Node, batch: _Batch, pending: Sequence[Record], values: Sequence[Any]
+        self, node: _Node, batch: _Batch, pending: Sequence[PendingInvoke], values: Sequence[Any]
     ) -> None:
         """Run invokes as one; their arguments were compared when they were added."""
         if batch.routine is None or not (batch.fits is None or batch.fits(values)):
-            calls, options = calls_of(pending, values), pending[0][0].options
+            calls, options = live_calls(pending, values), pending[0][0].options
             found = self._cached(calls, batch, options)
             self._execute(found, (calls, batch.label, batch.sites, options))
             return
@@ -372,7 +372,7 @@ class DeferredInvokes:
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             node.batch = None  # another routine may run the invoke
             options = pending[0][0].options
-            about = calls_of(pending, values), batch.label, batch.sites, options
+            about = live_calls(pending, values), batch.label, batch.sites, options
             recover(self._session, error, about)
 
     def _drop(self, count: int) -> None:
@@ -447,7 +447,7 @@ def _getter(order: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
     return itemgetter(*order)
 
 
-def _batch_of(pending: Sequence[Record], about: str) -> _Batch:
+def _batch_of(pending: Sequence[PendingInvoke], about: str) -> _Batch:
     invokes = [invoke for invoke, _, _ in pending]
     values = [*chain.from_iterable([values for _, values, _ in pending])]
     distinct = {id(value): at for at, value in enumerate(values) if hasattr(value, "waiting")}
@@ -471,10 +471,10 @@ def _why(text: str, frame: InvokeSite, options: JitOptions) -> str:
     return text.format(place_of_call(frame)) if options.explain else text
 
 
-def _explained(pending: Sequence[Record], why: str) -> str:
+def _explained(pending: Sequence[PendingInvoke], why: str) -> str:
     """Return the places of merged invokes, and the reason why no further ones were merged."""
     lines = [
-        f"  {place_of(one)}  {f'{one.label}: ' if one.label else ''}"
+        f"  {place_text(one)}  {f'{one.label}: ' if one.label else ''}"
         f"{', '.join([kernel.name for _, kernel, _, _ in one.calls])}"
         for one, _, _ in pending
     ]

@@ -58,6 +58,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     expressions_of,
     names_in,
+    replaced_line,
     rewritten,
     walk_lines,
     with_expressions,
@@ -106,16 +107,23 @@ def hoist_assignments(
 
 @kept_lately
 def _with_hoisted(code: Routine, only: Line | None, is_used_outside: bool) -> Routine:
-    if only is not None and not _may_be_invariant(only, code.body):
-        return code
-
-    def change(line: Line) -> Iterable[Line]:
+    def change(line: Line) -> tuple[Line, ...]:
         return _hoisted(line, code, only, is_used_outside)
 
-    return replace(code, body=rewritten(code.body, change))
+    if only is None:
+        return replace(code, body=rewritten(code.body, change))
+    loop = next((one for one in walk_lines(code.body) if _is_directly_in(only, one)), None)
+    if not isinstance(loop, Do) or not _may_be_invariant(only, loop):
+        return code
+    new = change(loop)
+    return code if new == (loop,) else replace(code, body=replaced_line(code.body, loop, new))
 
 
-def _may_be_invariant(line: Line, body: tuple[Line, ...]) -> bool:
+def _is_directly_in(line: Line, loop: Line) -> bool:
+    return isinstance(loop, Do) and any(map(partial(is_, line), loop.body))
+
+
+def _may_be_invariant(line: Line, loop: Do) -> bool:
     """Return whether `line` is an assignment that reads nothing that its loop plainly changes.
 
     This is a cheap condition, which most statements of loops do not satisfy.
@@ -127,9 +135,7 @@ def _may_be_invariant(line: Line, body: tuple[Line, ...]) -> bool:
     if any(isinstance(part, Index) and intrinsic_called(part) in INQUIRING for part in parts):
         return True
     read = {part.key for part in parts if isinstance(part, Name)}
-    around = (loop for loop in walk_lines(body) if isinstance(loop, Do)
-              and any(map(partial(is_, line), loop.body)))  # fmt: skip
-    return all(read.isdisjoint({loop.variable.key, *_assigned(loop)}) for loop in around)
+    return read.isdisjoint({loop.variable.key, *_assigned(loop)})
 
 
 def _assigned(loop: Do) -> Iterable[str]:
@@ -141,8 +147,10 @@ def _assigned(loop: Do) -> Iterable[str]:
                 yield base.key
 
 
-def _hoisted(line: Line, code: Routine, only: Line | None, is_used_outside: bool) -> Iterable[Line]:
-    if not isinstance(line, Do) or not (only is None or any(map(partial(is_, only), line.body))):
+def _hoisted(
+    line: Line, code: Routine, only: Line | None, is_used_outside: bool
+) -> tuple[Line, ...]:
+    if not isinstance(line, Do):
         return (line,)
     names, runs = RoutineNames(code), condition_to_run(line)
     chosen = (item for item in line.body if only is None or item is only)

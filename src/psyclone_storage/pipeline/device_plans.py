@@ -7,6 +7,7 @@ regions then find their arrays on the device.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
@@ -14,7 +15,7 @@ from itertools import count
 from psyclone_storage.analysis.bodies.effects import ProcedureCall
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.coherence.program_transfers import ProgramPlan, plan_program
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.device_program import (
@@ -37,29 +38,20 @@ from psyclone_storage.ir.transfer import Side
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.device_reports import DataPlan, transfer_reports
 from psyclone_storage.pipeline.device_restrictions import Restrictions
+from psyclone_storage.pipeline.pointed_arrays import pointed_names
 from psyclone_storage.pipeline.program_regions import all_groups, host_lines
 from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
-from psyclone_storage.pipeline.program_uses import GivenUses, ProgramUses, home_module
+from psyclone_storage.pipeline.program_uses import (
+    GivenUses,
+    OutsideProcedures,
+    ProgramUses,
+    home_module,
+)
 from psyclone_storage.pipeline.transfer_sizes import ArraySizes
 from psyclone_storage.transform.file_bench import FileBench
 
 _Lines = tuple[un.Line, ...]
 _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)
-
-
-def plan_device_data(
-    benches: Iterable[FileBench], finder: ModuleFinder, root: str, readers: Iterable[str] = ()
-) -> DataPlan:
-    """Insert the data directives of a call tree into files, as steps, and return what they are.
-
-    `root` is the name of a procedure, `module.procedure` if there are several. `readers` are
-    procedures outside the files that only read their arguments.
-
-    Raises:
-        CompileError: `T003`, there is no such procedure; `T098`, a statement of a procedure with
-            device regions is not understood, moves data already, or the procedure is recursive.
-    """
-    return _TreePlanner(tuple(benches), finder, frozenset(map(key_of, readers))).plan(root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,28 +69,20 @@ class OtherFiles:
 
 
 class DataPlanner:
-    """The procedures of files, and where each is; inserts the directives of a plan."""
+    """The procedures of files, and where each is; inserts the directives of a plan.
+
+    Without `others`, the files are the whole program.
+    """
 
     def __init__(
         self,
         benches: tuple[FileBench, ...],
         finder: ModuleFinder,
-        readers: frozenset[str],
-        others: OtherFiles = OtherFiles(),  # noqa: B008
+        outside: OutsideProcedures,
+        others: OtherFiles | None = None,
     ) -> None:
-        self.places: dict[ProcedureName, tuple[FileBench, str]] = {}
-        for bench in benches:
-            inner = {
-                one.extent
-                for unit in bench.file.every_unit()
-                if unit.kind not in _MODULES
-                for one in unit.procedures
-            }
-            for key in bench.routines:
-                code = bench.code(key)
-                if code.extent not in inner:
-                    name = ProcedureName(home_module(code), code.key)
-                    self.places.setdefault(name, (bench, key))
+        is_complete, others = others is None, others or OtherFiles()
+        self.places = _places_of(benches)
         units = [unit for bench in benches for unit in bench.file.every_unit()]
         own = {unit.key: unit for unit in units if unit.kind is ScopeKind.MODULE}
         self.modules = {**others.modules, **own}
@@ -109,8 +93,10 @@ class DataPlanner:
         self.finder, self.others = finder, others
         self._families: dict[ProcedureName, frozenset[str]] = {}
         every = {**others.codes, **codes}
-        self.uses = ProgramUses(every, finder, assumed, readers, others.effects)
-        self.tree = ProgramTree(self.uses, others.finished)
+        self.uses = ProgramUses(every, finder, assumed, outside, others.effects)
+        pointed = pointed_names(self.uses) if is_complete else None
+        self.tree = ProgramTree(self.uses, others.finished, pointed)
+        self._unnamed: dict[ProcedureName, dict[ProgramArray, str]] = {}
 
     def solved(
         self,
@@ -124,12 +110,31 @@ class DataPlanner:
         """
         every = (*self.tree.procedures.values(), *self.tree.finished.values())
         while True:
-            kept = tuple(one.without(frozenset(excluded)) for one in every)
+            kept = tuple(self._with_names(one.without(frozenset(excluded))) for one in every)
             plan = plan_program(kept, closed, opened, self.uses.assumed)
             if not plan.infeasible:
                 return tuple(one for one in kept if one.fixed is None), plan
-            new = dict.fromkeys(plan.infeasible, "parts of it are used on both sides")
-            excluded |= self.with_passed(new)
+            excluded |= self.with_passed(
+                {one: self._why_infeasible(one) for one in plan.infeasible}
+            )
+
+    def _with_names(self, procedure: ProgramProcedure) -> ProgramProcedure:
+        """Return a procedure that transfers only arrays that it can name.
+
+        At the start of a program, no array of a module is allocated; at its end, none is used.
+        """
+        unnamed = self._unnamed.get(procedure.name, {})
+        found = replace(procedure, unmoved=frozenset(unnamed)) if unnamed else procedure
+        own = self.uses.procedures.get(procedure.name)
+        if own is None or own.kind is not ScopeKind.PROGRAM:
+            return found
+        shared = {one for one in procedure.data if not one.procedure}
+        fresh = frozenset(one for one in shared if self._is_allocatable(one))
+        return replace(found, fresh=procedure.fresh | fresh, left=procedure.left | shared)
+
+    def _why_infeasible(self, datum: ProgramArray) -> str:
+        found = (one[datum] for one in self._unnamed.values() if datum in one)
+        return next(found, "a part of it that may not be contiguous is used on both sides")
 
     def report(
         self,
@@ -175,31 +180,46 @@ class DataPlanner:
             found.update(one for one, states in fixed.items() if states.on_device)
         return self.with_passed(dict.fromkeys(found, ""))
 
-    def excluded(self, every: Iterable[ProgramArray]) -> dict[ProgramArray, str]:
-        """Return those arrays that cannot be planned, with reasons."""
+    def excluded(
+        self, every: Iterable[ProgramArray], root: ProcedureName | None = None
+    ) -> dict[ProgramArray, str]:
+        """Return those arrays that cannot be planned, with reasons.
+
+        A procedure does not transfer what it cannot name. The `root` creates the copies, unless the
+        tree allocates an array.
+        """
         reasons = dict(self.tree.left_out)
+        allocated = {
+            one for known in self.tree.allocated.values() for _, data in known for _, one in data
+        }
         for datum in every:
-            if not datum.procedure and (why := self._hidden(datum)):
-                reasons.setdefault(datum, why)
+            if datum.procedure:
+                continue
+            if datum.module not in self.modules:
+                reasons.setdefault(datum, "its module is not in the files")
+                continue
+            for name in self.tree.procedures:
+                why = self._why_unnamed(datum, name)
+                if why:
+                    self._unnamed.setdefault(name, {})[datum] = why
+                if why and (root is None or (name == root and datum not in allocated)):
+                    reasons.setdefault(datum, why)
         return self.with_passed(reasons)
 
-    def _hidden(self, datum: ProgramArray) -> str:
-        """Return why a procedure of the tree cannot name a variable of a module, or ""."""
+    def _why_unnamed(self, datum: ProgramArray, name: ProcedureName) -> str:
+        """Return why a procedure cannot name a variable of a module, or ""."""
         module = self.finder.module(datum.module)
-        if datum.module not in self.modules:
-            return "its module is not in the files"
-        for name in self.tree.procedures:
-            code = self.uses.code(name)
-            if datum.name in (name.name, name.module):
-                return f"its name has another meaning in '{name}'"
-            if self.uses.datum(datum.name, code) == datum or name.module == datum.module:
-                continue
-            if module is None or module.hidden(datum.name):
-                return f"it is private in '{datum.module}'"
-            if name.module in self._imported_by(datum.module):
-                return f"its module uses '{name.module}'"
-            if code.symbol(datum.name).origin is not Origin.UNRESOLVED:
-                return f"its name has another meaning in '{name}'"
+        code = self.uses.code(name)
+        if datum.name in (name.name, name.module):
+            return f"its name has another meaning in '{name}'"
+        if self.uses.datum(datum.name, code) == datum or name.module == datum.module:
+            return ""
+        if module is None or module.hidden(datum.name):
+            return f"it is private in '{datum.module}'"
+        if name.module in self._imported_by(datum.module):
+            return f"its module uses '{name.module}'"
+        if code.symbol(datum.name).origin is not Origin.UNRESOLVED:
+            return f"its name has another meaning in '{name}'"
         return ""
 
     def _imported_by(self, module: str) -> frozenset[str]:
@@ -246,6 +266,7 @@ class DataPlanner:
             own = procedure.left & procedure.data
             if procedure.name == root:
                 own |= {one for one in shared if not one.procedure} | procedure.data
+                own -= self._unnamed.get(root, {}).keys()
             here = [one for one in plan.transfers if one.position.procedure == procedure.name]
             moved = {one.datum for one in here}
             absent = {one for one in moved if procedure.name != root or self._is_allocatable(one)}
@@ -276,8 +297,7 @@ class DataPlanner:
         body = _with_lines(code.body, updates, _allocating(allocated, shared, openmp=openmp))
         if own:
             body = _with_data(body, sorted(own), code, openmp=openmp)
-        if body is not code.body or moved or own:
-            bench.edit(key, code.body, body, uses=tuple(self._imports(code, moved | own)))
+        self.write(name, body, tuple(self._imports(code, moved | own)))
 
     def _edit_allocations(
         self, name: ProcedureName, data: set[ProgramArray], *, openmp: bool
@@ -286,8 +306,16 @@ class DataPlanner:
         bench, key = self.places[name]
         known, code = self.tree.allocated[name], bench.code(key)
         body = _with_lines(code.body, {}, _allocating(known, data, openmp=openmp))
-        if body is not code.body:
-            bench.edit(key, code.body, body)
+        self.write(name, body, ())
+
+    def write(
+        self, name: ProcedureName, body: tuple[un.Line, ...], uses: tuple[un.Use, ...]
+    ) -> None:
+        """Replace the statements of a procedure, which needs some imports in addition."""
+        bench, key = self.places[name]
+        code = bench.code(key)
+        if body is not code.body or uses:
+            bench.edit(key, code.body, body, uses=uses)
 
     def _imports(self, code: Routine, data: set[ProgramArray]) -> Iterator[un.Use]:
         """Yield the imports that a procedure needs to name variables of modules."""
@@ -299,7 +327,10 @@ class DataPlanner:
             yield un.Use(module, tuple(un.Imported(name, name) for name in names))
 
     def families(self, name: ProcedureName) -> frozenset[str]:
-        """Return "acc" and "omp", those of the regions of a procedure and those that it calls."""
+        """Return "acc" and "omp", those of the regions of a procedure and those that it calls.
+
+        "calls" means that it calls a procedure outside the program that uses the device.
+        """
         if name in self.others.finished:
             return self.others.families.get(name, frozenset())
         if name not in self._families:
@@ -311,6 +342,8 @@ class DataPlanner:
                     found.add("omp" if line.directive is Directive.OMP_TARGET else "acc")
                 elif is_region and isinstance(line, un.DirectiveLine):
                     found.add("omp" if key_of(line.text).startswith("omp") else "acc")
+            if any(self.tree.uses_device(name)):
+                found.add("calls")
             called = filter(self.tree.is_relevant, self.tree.called_by(name))
             self._families[name] = frozenset(found).union(*map(self.families, called))
         return self._families[name]
@@ -319,13 +352,32 @@ class DataPlanner:
         """Return a problem if the regions of a call tree do not share their copies."""
         place = self.uses.procedures[name].place
         mixed = TreeProblem(name, "it has regions of OpenACC and of OpenMP", place)
-        return (mixed,) if len(self.families(name)) > 1 else ()
+        return (mixed,) if {"acc", "omp"} <= self.families(name) else ()
 
     def _is_openmp(self, name: ProcedureName) -> bool:
-        return "omp" in self.families(name)
+        own = self.families(name) - {"calls"}
+        return "omp" in (own or frozenset().union(*map(self.families, self.tree.procedures)))
 
 
-class _TreePlanner(DataPlanner):
+def _places_of(benches: Iterable[FileBench]) -> dict[ProcedureName, tuple[FileBench, str]]:
+    """Return the procedures of files, without internal ones, each with its file and key."""
+    found: dict[ProcedureName, tuple[FileBench, str]] = {}
+    for bench in benches:
+        inner = {
+            one.extent
+            for unit in bench.file.every_unit()
+            if unit.kind not in _MODULES
+            for one in unit.procedures
+        }
+        for key in bench.routines:
+            code = bench.code(key)
+            if code.extent not in inner:
+                name = ProcedureName(home_module(code), code.key)
+                found.setdefault(name, (bench, key))
+    return found
+
+
+class TreePlanner(DataPlanner):
     """Plans a call tree whose procedures are all in the files."""
 
     def plan(self, root: str) -> DataPlan:
@@ -334,8 +386,8 @@ class _TreePlanner(DataPlanner):
         self._read(name)
         every = {one for procedure in self.tree.procedures.values() for one in procedure.data}
         unused = dict.fromkeys(every - self.on_device().keys(), "")
-        excluded = {**unused, **self.excluded(every)}
-        kept, plan = self.solved(excluded, self._called_outside() | {name})
+        excluded = {**unused, **self.excluded(every, name)}
+        kept, plan = self.solved(excluded, self._called_outside(name) | {name})
         self.edit(name, kept, plan, excluded)
         return self.report(str(name), kept, plan, excluded)
 
@@ -348,6 +400,7 @@ class _TreePlanner(DataPlanner):
         restrictions = Restrictions(self.tree, self.modules)
         reachable = self.uses.reachable(root)
         self.tree.note_allocations(reachable)
+        self.tree.root = root
         self.tree.read(root)
         found = (*restrictions.problems(reachable), *self.tree.problems, *self.mixed(root))
         raise_if_any(tuple(dict.fromkeys(self.problems(found))))
@@ -364,15 +417,29 @@ class _TreePlanner(DataPlanner):
             hint = did_you_mean(key, known) or "Write the name of a procedure in them."
         raise CompileError(Diagnostic("T003", f"There is {what} '{root}' in the files.", hint=hint))
 
-    def _called_outside(self) -> frozenset[ProcedureName]:
-        """Return the procedures of the tree that others than those of the tree call."""
+    def _called_outside(self, root: ProcedureName) -> frozenset[ProcedureName]:
+        """Return the procedures of the tree that others than those of the tree call.
+
+        A program executes no other procedures.
+        """
+        if self.uses.procedures[root].kind is ScopeKind.PROGRAM:
+            return frozenset()
         found: set[ProcedureName] = set()
         for name in self.places.keys() - self.tree.procedures.keys():
             code = self.uses.code(name)
             for line in host_lines(code.body):
-                if isinstance(line, un.Call):
+                if isinstance(line, un.Call) and not self._is_unused(name):
                     found.update(self.uses.called(ProcedureCall(line.procedure, line.args), code))
         return frozenset(found & self.tree.procedures.keys())
+
+    def _is_unused(self, name: ProcedureName) -> bool:
+        """Return whether a procedure is private in its module, and not named elsewhere in it."""
+        module, code = self.finder.module(name.module), self.uses.procedures[name]
+        if module is None or not module.hidden(name.name) or code.extent is None:
+            return False
+        text, start, end = code.module.source.text, code.extent.start, code.extent.stop
+        rest = key_of(text[:start] + text[end:])
+        return re.search(rf"\b{re.escape(name.name)}\b", rest) is None
 
 
 def _is_unallocated(one: ProgramArray, code: Routine) -> bool:

@@ -42,6 +42,7 @@ from psyclone_storage.pipeline.kernels import read_checked
 from psyclone_storage.pipeline.metadata_facts import facts_of_metadata
 from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.pipeline.procedure_effects import ProcedureEffects
+from psyclone_storage.pipeline.program_uses import OutsideProcedures
 from psyclone_storage.pipeline.request import LineLimit
 from psyclone_storage.pipeline.script_inputs import ScriptRecord, recorded_output
 from psyclone_storage.scripting.psyir.containers import FileContainer
@@ -218,16 +219,18 @@ class FileTransformer:
         used = (*self._inputs.used(path), *(() if script is None else (script,)))
         return TransformedFile(text, used, loops, remarks, opened.script)
 
-    def planned(self, files: Iterable[OpenFile], root: str) -> DataPlan:
-        """Insert the data directives of a call tree, whose procedures are in several files.
+    def planned(self, files: Iterable[OpenFile], root: str, *, storages: bool) -> DataPlan:
+        """Insert the transfers of a call tree, whose procedures are in several files.
+
+        They are directives, or calls of `storages`.
 
         Raises:
             CompileError: there is no procedure `root`, or its data cannot be planned.
         """
-        from psyclone_storage.pipeline.device_plans import plan_device_data  # noqa: PLC0415
+        from psyclone_storage.pipeline.storage_plans import plan_device_data  # noqa: PLC0415
 
-        benches, settings = (one.bench for one in files), self._settings
-        return plan_device_data(benches, self._finder, root, settings.read_only_procedures)
+        benches, outside = (one.bench for one in files), self._outside_procedures
+        return plan_device_data(benches, self._finder, root, outside, storages=storages)
 
     def planned_alone(self, opened: OpenFile, root: str, folder: ContractFolder) -> FilePlan:
         """Insert the data directives of one file, with contracts of procedures in other files.
@@ -239,8 +242,15 @@ class FileTransformer:
 
         folder = folder.without(opened.file)
         files = {name: self._linked(read_file(one))[0] for name, one in folder.sources.items()}
-        readers = frozenset(map(key_of, self._settings.read_only_procedures))
-        return SeparatePlanner(opened.bench, self._finder, readers, folder, files).plan(root)
+        outside = self._outside_procedures
+        return SeparatePlanner(opened.bench, self._finder, outside, folder, files).plan(root)
+
+    @property
+    def _outside_procedures(self) -> OutsideProcedures:
+        """The procedures in the settings that may be outside the files."""
+        settings = self._settings
+        words = settings.read_only_procedures, settings.device_procedures
+        return OutsideProcedures(*(frozenset(map(key_of, one)) for one in words))
 
     def _linked(self, file: SourceFile) -> tuple[SourceFile, ModuleContext]:
         """Return a file with its names resolved, and the modules around it.

@@ -55,7 +55,7 @@ from psyclone_storage.pipeline.program_regions import (
     region_kind,
 )
 from psyclone_storage.pipeline.program_shapes import ArgumentShapes, value_of_argument
-from psyclone_storage.pipeline.program_uses import ProgramUses, home_module
+from psyclone_storage.pipeline.program_uses import ProgramUses, home_module, keeps_values
 
 _STRUCTURE = (un.If, un.Select, un.Return, un.Exit, un.Cycle, un.Goto, un.Label)
 """Statements that are never one step: transfers are possible in branches."""
@@ -97,16 +97,19 @@ class _UnplannedError(Exception):
 class ProgramTree:
     """The procedures of a call tree, callers first, with reasons for what is not planned.
 
-    Those in `finished` are in other files; only their contracts are known.
+    Those in `finished` are in other files; only their contracts are known. `pointed` are the names
+    of arrays that pointers may denote, None if these are not known.
     """
 
     uses: ProgramUses
     finished: Mapping[ProcedureName, ProgramProcedure] = field(default_factory=dict)
+    pointed: frozenset[str] | None = None
     procedures: dict[ProcedureName, ProgramProcedure] = field(default_factory=dict)
     left_out: dict[ProgramArray, str] = field(default_factory=dict)
     problems: list[TreeProblem] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
     allocated: dict[ProcedureName, list[_Allocation]] = field(default_factory=dict)
+    root: ProcedureName | None = None
     _relevant: dict[ProcedureName, bool] = field(default_factory=dict)
 
     def read(self, *roots: ProcedureName) -> None:
@@ -165,8 +168,16 @@ class ProgramTree:
             found |= dict.fromkeys(self.uses.called(call, code))
         return tuple(found)
 
+    def uses_device(self, name: ProcedureName) -> Iterator[bool]:
+        """Yield, for each host statement, whether it calls a procedure that uses the device.
+
+        The called procedure is not in the program.
+        """
+        code = self.uses.code(name)
+        return (self.uses.is_on_device(line, code) for line in host_lines(code.body))
+
     def is_relevant(self, name: ProcedureName) -> bool:
-        """Return whether a procedure has device regions, also in procedures that it calls."""
+        """Return whether a procedure uses the device, also in procedures that it calls."""
         if name in self.finished:
             return True
         if name not in self._relevant:
@@ -174,7 +185,7 @@ class ProgramTree:
             code = self.uses.code(name)
             inner = "" if code.internal is None else key_of(code.internal.text)
             own = any(is_region for is_region, _ in all_groups(code.body))
-            own = own or bool(_DIRECTIVE.search(inner))
+            own = own or bool(_DIRECTIVE.search(inner)) or any(self.uses_device(name))
             self._relevant[name] = own or any(map(self.is_relevant, self.called_by(name)))
         return self._relevant[name]
 
@@ -209,7 +220,21 @@ class _ProcedureReader:
                 elif item is not None and "intent(out)" in item.words:
                     fresh.add(datum)
         left = frozenset(local | kept)
-        return ProgramProcedure(self._name, body, frozenset(local | fresh), left)
+        scattered = frozenset(one for one in body.data if self._may_have_gaps(one))
+        return ProgramProcedure(
+            self._name, body, frozenset(local | fresh), left, scattered=scattered
+        )
+
+    def _may_have_gaps(self, datum: ProgramArray) -> bool:
+        """Return whether an array is an argument that may not be contiguous in memory."""
+        item = self._code.declared(datum.name) if datum.procedure else None
+        if item is None or datum.name not in self._code.dummy_keys:
+            return False
+        return (
+            isinstance(item.shape[0], ex.Range)
+            and item.shape[0].upper is None
+            and ("contiguous" not in item.words)
+        )
 
     # ------------------------------------------------------------------------ statements
 
@@ -260,7 +285,8 @@ class _ProcedureReader:
     def _statement(self, line: un.Line) -> Iterator[ProgramStep]:
         if not self._matters(line):
             uses = self._uses((line,), frozenset())
-            if isinstance(line, un.Deallocate):
+            if self._is_undefined_after(line):
+                assert isinstance(line, un.Allocate | un.Deallocate)
                 uses |= {one: replace(uses[one], undefined=True) for _, one in self.data_of(line)
                          if not uses[one].needs}  # fmt: skip
             if uses:
@@ -303,6 +329,16 @@ class _ProcedureReader:
             case _:
                 raise _UnplannedError(_why_not(line), place)
 
+    def _is_undefined_after(self, line: un.Line) -> bool:
+        """Return whether arrays that a statement allocates or deallocates have no values after it.
+
+        Some programs read elements that they never write. Therefore a new array has values if that
+        costs only one transfer: if the root allocates it outside loops.
+        """
+        if isinstance(line, un.Allocate) and not keeps_values(line):
+            return bool(self._loops) or self._name != self._tree.root
+        return isinstance(line, un.Deallocate)
+
     def _loop(self, name: str, place: Span | None) -> un.Line:
         for own, line in reversed(self._loops):
             if not name or own == name:
@@ -313,7 +349,8 @@ class _ProcedureReader:
         """Return whether a statement consists of several steps, or jumps."""
         if isinstance(line, un.Call):
             names = self._tree.uses.called(ProcedureCall(line.procedure, line.args), self._code)
-            return any(map(self._tree.is_relevant, names))
+            on_device = self._tree.uses.is_on_device(line, self._code)
+            return on_device or any(map(self._tree.is_relevant, names))
         if isinstance(line, _STRUCTURE):
             return True
         if isinstance(line, un.Do | un.While) and not self._leaves(line):
@@ -375,7 +412,11 @@ class _ProcedureReader:
         if item is None or not item.shape or "parameter" in item.words:
             return False
         datum = self._tree.uses.datum(key, self._code)
-        reason = next((why for word, why in _NOT_PLANNED.items() if word in item.words), "")
+        pointed = self._tree.pointed
+        is_free = pointed is not None and not pointed & {key, datum.name}
+        is_free = is_free and not (key in self._code.dummy_keys and self._name == self._tree.root)
+        words = item.words - {"target"} if is_free else item.words
+        reason = next((why for word, why in _NOT_PLANNED.items() if word in words), "")
         if not isinstance(item.type, ScalarType):
             return False
         if key in self._names.aliases or key in self._names.unclear:
@@ -405,14 +446,22 @@ class _ProcedureReader:
         names = self._tree.uses.called(ProcedureCall(line.procedure, line.args), self._code)
         passed = tuple((*self._passed(line, name), *self._shared(name)) for name in names)
         read: list[ex.Expr] = []
+        given: list[ex.Expr] = []
         for value in map(value_of_argument, line.args):
             path = path_of(value)
-            is_array = path is not None and self.is_planned(path.root)
-            read += path.subscripts if path is not None and is_array else (value,)
+            if path is not None and self.is_planned(path.root):
+                read += path.subscripts
+                given.append(value)
+            else:
+                read.append(value)
         output = un.InputOutput("write", (ex.Star(),), tuple(read))
         if read and (uses := self._uses((output,), frozenset())):
             yield WorkStep(Side.HOST, uses, line, place)
-        yield ProgramCall(names, passed, line, place)
+        if names:
+            yield ProgramCall(names, passed, line, place)
+        elif given:
+            uses = self._uses((replace(line, args=tuple(given)),), frozenset())
+            yield WorkStep(Side.DEVICE, uses, line, place)
 
     def _passed(self, line: un.Call, name: ProcedureName) -> Iterator[Passed]:
         own = self._tree.uses.code(name)

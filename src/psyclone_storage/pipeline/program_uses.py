@@ -31,6 +31,7 @@ from psyclone_storage.ir.types import Intent, Intrinsic
 from psyclone_storage.languages.fortran.parse.state import read_state
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.call_resolution import CallResolver, ProcedurePlace, symbol_of_call
+from psyclone_storage.pipeline.generic_calls import SpecificProcedures
 from psyclone_storage.pipeline.overloads import is_overload
 
 _WORST = ArrayUse(exposed=True, written=True)
@@ -62,18 +63,30 @@ class GivenUses:
     allocates: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class OutsideProcedures:
+    """Procedures that are not in the program, by their lower-case names.
+
+    - `readers`: they only read their arguments.
+    - `on_device`: they use their arguments on the device.
+    """
+
+    readers: frozenset[str] = frozenset()
+    on_device: frozenset[str] = frozenset()
+
+
 @dataclass(slots=True)
 class ProgramUses:
     """The procedures of a program, by name, with their effects.
 
-    Procedures that are not in `procedures` change only their arguments, and those with the names
-    `readers` not even these. The effects of those in `given` are known.
+    Procedures that are not in `procedures` change only their arguments, unless they are readers in
+    `outside`. The effects of those in `given` are known.
     """
 
     procedures: Mapping[ProcedureName, Routine]
     finder: ModuleFinder
     assumed: frozenset[FactKind] = frozenset()
-    readers: frozenset[str] = frozenset()
+    outside: OutsideProcedures = OutsideProcedures()
     given: Mapping[ProcedureName, GivenUses] = field(default_factory=dict)
     _found: dict[ProcedureName, ProcedureUses | None] = field(default_factory=dict)
     _codes: dict[ProcedureName, Routine] = field(default_factory=dict)
@@ -101,8 +114,21 @@ class ProgramUses:
         """Return the procedures of the program that a call may execute, () if it is unknown."""
         symbol = symbol_of_call(call, code)
         if symbol is not None and not is_overload(symbol.key):
-            return self._of_symbol(symbol, home_module(code))
+            names = self._of_symbol(symbol, home_module(code))
+            if len(names) < 2:
+                return names
+            fitting = SpecificProcedures(code, self.finder)
+            return tuple(one for one in names if fitting.accepts(self.procedures[one], call))
         return self._in_program(self._calls.called(call, symbol, code))
+
+    def is_on_device(self, line: un.Line, code: Routine) -> bool:
+        """Return whether a statement calls a procedure outside the program that uses the device."""
+        if not isinstance(line, un.Call) or not isinstance(line.procedure, ex.Name):
+            return False
+        key = line.procedure.key
+        return key in self.outside.on_device and not self.called(
+            ProcedureCall(line.procedure, line.args), code
+        )
 
     def names(self, call: ProcedureCall, code: Routine) -> frozenset[str]:
         """Return the names of the procedures that a call by name may execute."""
@@ -327,7 +353,7 @@ class ProgramUses:
         if isinstance(line, un.Call) and isinstance(line.procedure, ex.Name):
             key = line.procedure.key
             names = self._of_symbol(code.symbol(key), home_module(code))
-            if not names and key in self.readers:
+            if not names and key in self.outside.readers:
                 values = (one.value if isinstance(one, ex.Keyword) else one for one in line.args)
                 yield un.InputOutput("write", (ex.Star(),), tuple(values), place=line.place)
                 return
@@ -409,10 +435,7 @@ def _without_old_values(line: un.Allocate | un.Deallocate, code: Routine) -> Ite
 
     With `stat=`, an array that is allocated already keeps its values.
     """
-    names, rest = RoutineNames(code), list[ex.Expr]()
-    keeps = isinstance(line, un.Allocate) and any(
-        isinstance(one, ex.Keyword) for one in line.arrays
-    )
+    names, rest, keeps = RoutineNames(code), list[ex.Expr](), keeps_values(line)
     for one in line.arrays:
         path = path_of(one)
         plain = path is not None and len(path.variable) == 1 and not keeps
@@ -424,6 +447,11 @@ def _without_old_values(line: un.Allocate | un.Deallocate, code: Routine) -> Ite
             rest.append(one)
     if rest:
         yield replace(line, arrays=tuple(rest))
+
+
+def keeps_values(line: un.Allocate | un.Deallocate) -> bool:
+    """Return whether an array may have values after a statement that allocates it."""
+    return isinstance(line, un.Allocate) and any(isinstance(one, ex.Keyword) for one in line.arrays)
 
 
 def may_allocate_target(line: un.Assign, code: Routine) -> bool:

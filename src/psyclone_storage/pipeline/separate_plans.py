@@ -38,7 +38,7 @@ from psyclone_storage.pipeline.device_reports import DataPlan
 from psyclone_storage.pipeline.device_restrictions import Restrictions, entries_of
 from psyclone_storage.pipeline.overloads import is_overload
 from psyclone_storage.pipeline.program_tree import TreeProblem
-from psyclone_storage.pipeline.program_uses import GivenUses
+from psyclone_storage.pipeline.program_uses import GivenUses, OutsideProcedures
 from psyclone_storage.transform.file_bench import FileBench
 
 
@@ -63,11 +63,11 @@ class SeparatePlanner(DataPlanner):
         self,
         bench: FileBench,
         finder: ModuleFinder,
-        readers: frozenset[str],
+        outside: OutsideProcedures,
         folder: ContractFolder,
         files: Mapping[str, SourceFile],
     ) -> None:
-        super().__init__((bench,), finder, readers, folder.other_files(files))
+        super().__init__((bench,), finder, outside, folder.other_files(files))
         self._bench = bench
         self._folder = folder
         self._own_problems: dict[ProcedureName, list[TreeProblem]] = {}
@@ -136,6 +136,7 @@ class SeparatePlanner(DataPlanner):
         own = self._own_problems
         self.tree.note_allocations(self.places)
         if root is not None:
+            self.tree.root = root
             self.tree.read(root)
             inside = [name for name in self._reachable(root) if name in self.places]
             own |= {name: list(restrictions.problems([name])) for name in inside}

@@ -42,6 +42,16 @@ class ArraySizes:
         words = [one for one in parts if isinstance(one, str)]
         return " * ".join((str(number), *words)) if words else number
 
+    def of_element(self, array: ProgramArray) -> int | None:
+        """Return the bytes of an element of an array, None if they are not known."""
+        name = ProcedureName(array.module, array.procedure)
+        code = self.tree.uses.code(name) if array.procedure else self.modules[array.module]
+        item = code.declared(array.name)
+        if item is None or not isinstance(item.type, ScalarType):
+            return None
+        scope = CScope(code, ModuleContext(self.tree.uses.finder.offered, lambda *_: ()))
+        return _size_of_element(item.type, scope)
+
     def _allocated(self, array: ProgramArray) -> Iterator[tuple[ex.Expr, ...]]:
         """Yield the extents of an array in `allocate` statements, if these are all equal."""
         found = {

@@ -14,9 +14,14 @@ from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import CallFunction, Expr, Name, Origin, walk
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ScopeKind
-from psyclone_storage.ir.rewrite import everywhere, expressions_of, place_of_line, with_parts
+from psyclone_storage.ir.rewrite import (
+    everywhere,
+    expressions_of,
+    place_of_line,
+    replaced_line,
+    with_parts,
+)
 from psyclone_storage.ir.routine import Between, ModuleContext, ProcedureCopy, Routine
-from psyclone_storage.transform.file_statements import replaced_line
 
 _INDENT = "  "
 _MODULES = (ScopeKind.MODULE, ScopeKind.SUBMODULE)

@@ -18,9 +18,9 @@ from psyclone_storage.ir.rewrite import (
     first_words,
     names_of_line,
     place_of_line,
+    replaced_line,
     substituted,
     walk_lines,
-    with_changed_blocks,
 )
 from psyclone_storage.ir.routine import DeclarationStatement, Routine, UseStatement
 from psyclone_storage.passes.scratch import names_of
@@ -76,13 +76,10 @@ def with_statement(
         if isinstance(item, un.Declare) and item.key not in known
     ]
     _check_place(code, line, after.body, bool(new))
-    if not _contains(code.body, line):
-        message = "No statement can be added before the condition of an 'else if'."
-        raise CompileError(Diagnostic("T060", message, place_of_line(line)))
     uses = tuple(map(UseStatement, after.uses[len(code.uses) :]))
     if not new:
         items = (*uses, *code.specification)
-        body = replaced_line(code.body, line, after.body)
+        body = _with_lines(code, line, after.body)
         return replace(code, body=body, specification=items if uses else code.specification)
     others = frozenset().union(*map(names, walk_lines(code.body)))
     table = NameTable((*names_of(replace(code, body=())), *others))
@@ -94,7 +91,20 @@ def with_statement(
         lines = everywhere(lines, lambda expr: substituted(expr, values))
         new = [replace(item, name=spell(values.get(item.key, Name(item.name)))) for item in new]
     items = (*uses, *code.specification, *(DeclarationStatement((item,)) for item in new))
-    return replace(code, body=replaced_line(code.body, line, lines), specification=items)
+    return replace(code, body=_with_lines(code, line, lines), specification=items)
+
+
+def _with_lines(code: Routine, line: un.Line, new: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
+    """Return the statements of `code` with `new` ones instead of one.
+
+    Raises:
+        CompileError: `T060`, the statement is the condition of an 'else if'.
+    """
+    body = replaced_line(code.body, line, new)
+    if body is code.body and line not in new:
+        message = "No statement can be added before the condition of an 'else if'."
+        raise CompileError(Diagnostic("T060", message, place_of_line(line)))
+    return body
 
 
 def _check_place(
@@ -132,21 +142,6 @@ def _has_directive(code: Routine, line: un.Line) -> bool:
         if not isinstance(one, un.Blank | un.Comment):
             before = one
     return isinstance(before, un.DirectiveLine)
-
-
-def replaced_line(
-    lines: tuple[un.Line, ...], line: un.Line, new: tuple[un.Line, ...]
-) -> tuple[un.Line, ...]:
-    """Return statements with `new` ones instead of the very statement `line`."""
-    found: list[un.Line] = []
-    for one in lines:
-        if one is line:
-            found += new
-        elif _contains((one,), line):
-            found.append(with_changed_blocks(one, lambda block: replaced_line(block, line, new)))
-        else:
-            found.append(one)
-    return lines if all(map(is_, found, lines)) and len(found) == len(lines) else tuple(found)
 
 
 def _contains(lines: tuple[un.Line, ...], line: un.Line) -> bool:

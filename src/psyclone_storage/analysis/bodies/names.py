@@ -256,6 +256,15 @@ class RoutineNames:
 
     def _components(self, kind: DerivedType) -> tuple[un.Declare, ...]:
         """Return the components of a derived type and of its parents, () if some are unknown."""
+        if kind not in self._known_components:
+            self._known_components[kind] = self._components_of(kind)
+        return self._known_components[kind]
+
+    @cached_property
+    def _known_components(self) -> dict[DerivedType, tuple[un.Declare, ...]]:
+        return {}
+
+    def _components_of(self, kind: DerivedType) -> tuple[un.Declare, ...]:
         found = self.code.structure(kind) or self.code.symbol(kind.name)
         own = self.structures.get((key_of(kind.module or ""), kind.name))
         if own is not None and not found.extends:
@@ -377,7 +386,7 @@ class RoutineNames:
         uses = (*self.code.uses, *self.code.module.uses)
         renamed = any(name.key != key_of(name.original) for use in uses for name in use.names)
         if renamed or "use" in found or self._may_call_imported(frozenset(found) - done):
-            found |= self._entities.keys() | self.imported.keys()
+            found.update(filter(self._entity, self.code.used_values), self.imported)
         return frozenset(name for name in found if self.code.declared(name) is None)
 
     def _may_call_imported(self, words: frozenset[str]) -> bool:
@@ -388,14 +397,19 @@ class RoutineNames:
         found = (context.imported(uses, word) for word in sorted(words))
         return any(one is not None and (one.is_called or not one.is_resolved) for one in found)
 
+    def _entity(self, key: str) -> tuple[str, str] | None:
+        """Return the module and the original name of an entity that the routine imports."""
+        if key not in self._known_entities:
+            own = self.code.declared(key) or self.code.module.declared.get(key)
+            symbol = None if own else self.code.symbol(key)
+            self._known_entities[key] = (
+                (symbol.module_key, key_of(symbol.name)) if symbol and symbol.module else None
+            )
+        return self._known_entities[key]
+
     @cached_property
-    def _entities(self) -> dict[str, tuple[str, str]]:
-        """Module and original name of each entity that the routine imports, by local key."""
-        code = self.code
-        own = (*code.declarations, *code.module.declarations)
-        known = {item.key for item in own if isinstance(item, un.Declare)}
-        symbols = map(code.symbol, code.used_values - known)
-        return {one.key: (one.module_key, key_of(one.name)) for one in symbols if one.module}
+    def _known_entities(self) -> dict[str, tuple[str, str] | None]:
+        return {}
 
     @cached_property
     def threadprivate(self) -> frozenset[str]:
@@ -500,8 +514,8 @@ class RoutineNames:
 
     def is_same(self, first: str, second: str) -> bool:
         """Return whether two names denote the same variable, possibly in another module."""
-        entity = self._entities.get(first)
-        return first == second or (entity is not None and entity == self._entities.get(second))
+        entity = None if first == second else self._entity(first)
+        return first == second or (entity is not None and entity == self._entity(second))
 
     def _may_be_one_target(self, first: Variable, second: Variable) -> bool:
         """Return whether two variables may be the same target, because of argument passing."""

@@ -1,0 +1,93 @@
+"""Calls of generic names in call trees with device data: the specific procedure is planned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.device_programs import moves, plan_of, planned, root
+
+GENERIC = """\
+module scale_mod
+  implicit none
+  integer, parameter :: sp = 4, dp = selected_real_kind(12)
+  interface scale
+    module procedure scale_one_sp, scale_one, scale_two, scale_all
+  end interface scale
+  interface same
+    module procedure same_short, same_long
+  end interface same
+contains
+  subroutine scale_one_sp(x, factor)
+    real(sp), intent(inout) :: x(:)
+    real(sp), intent(in), optional :: factor
+    !$acc kernels
+    x(:) = 2.0_sp * x
+    !$acc end kernels
+  end subroutine scale_one_sp
+  subroutine scale_one(x, factor)
+    real(dp), intent(inout) :: x(:)
+    real(dp), intent(in), optional :: factor
+    print *, x
+  end subroutine scale_one
+  subroutine scale_two(x, factor)
+    real(sp), intent(inout) :: x(:, :)
+    real(sp), intent(in), optional :: factor
+    print *, x
+  end subroutine scale_two
+  subroutine scale_all(x, first, last)
+    real(sp), intent(inout) :: x(:)
+    integer, intent(in) :: first, last
+    print *, x
+  end subroutine scale_all
+  subroutine same_short(x)
+    real(sp), intent(inout) :: x(:)
+    !$acc kernels
+    x(:) = 2.0_sp * x
+    !$acc end kernels
+  end subroutine same_short
+  subroutine same_long(x)
+    real(dp), intent(inout) :: x(:)
+    !$acc kernels
+    x(:) = 2.0_dp * x
+    !$acc end kernels
+  end subroutine same_long
+end module scale_mod
+"""
+DECLARED = "  real(sp) :: c(10), d(2, 2)\n  real(dp) :: e(10)\n  real :: f(10)\n"
+
+
+def text_of(call: str) -> str:
+    body = f"  c = 1.0\n  d = 1.0\n  e = 1.0\n  f = 1.0\n  {call}\n"
+    return root(body, DECLARED, "  use scale_mod\n").replace(
+        "kernel_mod, only : kernel", "scale_mod"
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "on_device"),
+    [
+        ("call scale(c)", True),
+        ("call scale(c, 2.0_sp)", True),
+        ("call scale(x=c, factor=2.0_sp)", True),
+        ("call scale(c(1:10))", True),
+        ("call scale(e)", False),
+        ("call scale(d)", False),
+        ("call scale(c, 1, 2)", False),
+        ("call scale(c, last=2, first=1)", False),
+        ("call scale(d(:, 1))", True),
+    ],
+)
+def test_the_arguments_select_the_procedure(call: str, on_device: bool, tmp_path: Path) -> None:
+    (tmp_path / "scale_mod.f90").write_text(GENERIC, "utf-8")
+    plan = plan_of(tmp_path, text_of(call), "scale_mod.f90")
+    assert bool(moves(plan)) is on_device
+
+
+def test_the_kind_of_a_real_without_one_depends_on_the_compiler(tmp_path: Path) -> None:
+    (tmp_path / "scale_mod.f90").write_text(GENERIC, "utf-8")
+    done = planned(tmp_path, text_of("call same(f)"), "scale_mod.f90")
+    assert done.status == 1
+    assert "it is not known which procedure 'same' is" in done.err
+    assert planned(tmp_path, text_of("call same(e)"), "scale_mod.f90").status == 0
