@@ -165,8 +165,7 @@ class Compiler:
             CompileError: all errors found by one stage.
         """
         program, rules = self.planned(algorithm, called)
-        order = check_order_of_points(program, self.kernels)
-        notes = (*notes, *check_argument_values(program), *order)
+        notes += (*check_argument_values(program), *check_order_of_points(program, self.kernels))
         journal: Journal = {}
         refused: Refused = ()
         if self.requested is not None:
