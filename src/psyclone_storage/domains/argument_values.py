@@ -19,6 +19,9 @@ from psyclone_storage.ir.walk import kernel_calls
 
 _VALUES = "data"  # the component of a grid's field that contains its values
 
+_Value = tuple[bool, str]
+"""Whether the values are those of a field, and the canonical text of the field or variable."""
+
 
 def check_argument_values(program: Program) -> Iterator[Diagnostic]:
     """Yield S120 for each argument with an old value; the calls have the order of the algorithm."""
@@ -28,30 +31,32 @@ def check_argument_values(program: Program) -> Iterator[Diagnostic]:
 
 def _old_values(schedule: Schedule) -> Iterator[Diagnostic]:
     changed: dict[str, KernelCall] = {}
+    values: dict[_Value, set[str]] = {}
     for call in kernel_calls(schedule):
         for actual in call.args:
             if actual.datum is None or actual.span is None:
                 continue
-            given = schedule.datum(actual.datum).actual
-            for name, writer in changed.items():
-                if _uses_value(given, schedule.datum(name)):
-                    yield _diagnostic(actual.span, schedule.datum(name), call, writer)
+            given = _values_used(schedule.datum(actual.datum).actual)
+            if used := set[str]().union(*(values[one] for one in given if one in values)):
+                for name in filter(used.__contains__, changed):
+                    yield _diagnostic(actual.span, schedule.datum(name), call, changed[name])
         for arg, actual in zip(call.kernel.args, call.args, strict=True):
             if arg.access.writes and actual.datum is not None:
                 changed.setdefault(actual.datum, call)
+                values.setdefault(_value_of(schedule.datum(actual.datum)), set()).add(actual.datum)
 
 
-def _uses_value(given: ex.Expr, changed: Datum) -> bool:
-    """Return whether the argument `given` is computed from, or is part of, `changed`."""
-    if isinstance(changed.type, DerivedType):
-        return any(
-            isinstance(part, ex.Member)
-            and key_of(part.name) == _VALUES
-            and ex.same(part.base, changed.actual)
-            for part in ex.walk(given)
-        )
-    parts = [part for part in ex.walk(given) if part is not given]
-    return any(ex.same(part, changed.actual) for part in parts)
+def _value_of(changed: Datum) -> _Value:
+    return isinstance(changed.type, DerivedType), ex.canonical(changed.actual)
+
+
+def _values_used(given: ex.Expr) -> Iterator[_Value]:
+    """Yield the values from which the argument `given` is computed, or of which it is a part."""
+    for part in ex.walk(given):
+        if isinstance(part, ex.Member) and key_of(part.name) == _VALUES:
+            yield True, ex.canonical(part.base)
+        if part is not given:
+            yield False, ex.canonical(part)
 
 
 def _diagnostic(place: Span, changed: Datum, call: KernelCall, writer: KernelCall) -> Diagnostic:

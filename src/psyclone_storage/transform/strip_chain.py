@@ -13,6 +13,7 @@ from psyclone_storage.analysis.schedules.grid import (
     check_points_order,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.loop_split import RowStrips
@@ -83,7 +84,7 @@ class StripMineChain(CheckedStep):
         for body in (schedule.body, *_bodies_of_threads(schedule)):
             run: list[Statement] = []
             for item in (*body, None):
-                if item is not None and not tuple(_about_loops(schedule, item)):
+                if item is not None and _can_be_in_chain(schedule, item):
                     run.append(item)
                     continue
                 if len(run) > 1:
@@ -147,9 +148,34 @@ def _row_loop(item: Statement) -> Loop | None:
     return None
 
 
+def _can_be_in_chain(schedule: Schedule, item: Statement) -> bool:
+    return isinstance(item, Compound) and _is_chainable(item) and not _about_order(schedule, item)
+
+
+@kept_with_first
+def _is_chainable(item: Compound) -> bool:
+    return not tuple(_about_nest(item))
+
+
 def _about_loops(schedule: Schedule, item: Statement) -> Iterator[Diagnostic]:
     """Yield the reasons why a statement cannot be in a chain."""
     place = place_near(schedule, item.uid)
+    for reason in _about_nest(item):
+        yield reason if reason.span else replace(reason, span=place)
+    yield from _about_order(schedule, item)
+
+
+def _about_order(schedule: Schedule, item: Statement) -> Reasons:
+    """Return the reasons why the loops of a statement cannot become loops over rows outside."""
+    loop, outer = _row_loop(item), outer_loops_of(item)
+    if loop is None or len(outer) != 1 or loop.uid == outer[0].uid:
+        return ()
+    return check_points_order(schedule, outer[0])
+
+
+def _about_nest(item: Statement) -> Iterator[Diagnostic]:
+    """Yield the reasons why a statement cannot be in a chain of any schedule."""
+    place = place_of(item)
     loop = _row_loop(item)
     outer = outer_loops_of(item)
     if loop is None or len(outer) != 1:
@@ -165,8 +191,6 @@ def _about_loops(schedule: Schedule, item: Statement) -> Iterator[Diagnostic]:
     if isinstance(item, Loop | DirectiveRegion) and loops_with_parts(item):
         message = f"'{item.uid}' was fused under a test of its bounds."
         yield Diagnostic("T016", message, place)
-    if loop.uid != outer[0].uid:
-        yield from check_points_order(schedule, outer[0])
     for call in kernel_calls(loop):
         for described in call.kernel.args:
             if described.access is Access.REDUCTION or (

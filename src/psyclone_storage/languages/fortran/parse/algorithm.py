@@ -8,6 +8,8 @@ read.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Set
+from functools import cache
 
 from psyclone_storage.base.diagnostic import (
     CompileError,
@@ -99,11 +101,12 @@ def _read_invokes(
     found: list[_Found] = []
     problems: list[Diagnostic] = []
     resembling: list[Diagnostic] = []
+    names_in = cache(_names_in)
     for statement, scope in file.others:
         start = find_invoke(statement)
         if start < 0:
             around.look_at(statement, scope)
-            resembling += _resembling_invoke(statement, scope)
+            resembling += _resembling_invoke(statement, scope, names_in)
             continue
         try:
             invoke = read_invoke(statement, start)
@@ -124,28 +127,39 @@ def _read_invokes(
     return found, problems, resembling
 
 
-def _resembling_invoke(statement: SourceStatement, scope: ScopeNode | None) -> list[Diagnostic]:
-    """Return a warning if a statement calls an unknown subroutine with a name like `invoke`.
-
-    A module that is used as a whole may define any name.
-    """
+def _resembling_invoke(
+    statement: SourceStatement,
+    scope: ScopeNode | None,
+    names_in: Callable[[ScopeNode], Set[str] | None],
+) -> list[Diagnostic]:
+    """Return a warning if a statement calls an unknown subroutine with a name like `invoke`."""
     start = action_start(statement.text)
     called = _CALLED.match(statement.text, start) if start >= 0 else None
     name = called["name"].lower() if called else ""
     if called is None or scope is None or not did_you_mean(name, ("invoke",)):
         return []
-    uses = [use for around in scope.outwards() for use in around.uses]
-    if any(use.only is None for use in uses) or any(one.key == name for one in scope.file.scopes):
-        return []
-    known = {one.local.lower() for use in uses for one in use.only or ()}
-    for around in scope.outwards():
-        known |= around.others | around.untyped | {one.key for one in around.declarations}
-    if name in known:
+    known = names_in(scope)
+    if known is None or name in known:
         return []
     message = f"No subroutine '{called['name']}' is declared or imported here."
     hint = "Write 'call invoke(...)' if it is to call kernels."
     place = statement.span(*called.span("name"))
     return [Diagnostic("P016", message, place, hint=hint, severity=Severity.WARNING)]
+
+
+def _names_in(scope: ScopeNode) -> Set[str] | None:
+    """Return the names that are known in a scope; None if a module is used as a whole.
+
+    Such a module may define any name.
+    """
+    uses = [use for around in scope.outwards() for use in around.uses]
+    if any(use.only is None for use in uses):
+        return None
+    known = {one.key for one in scope.file.scopes}
+    known |= {one.local.lower() for use in uses for one in use.only or ()}
+    for around in scope.outwards():
+        known |= around.others | around.untyped | {one.key for one in around.declarations}
+    return known
 
 
 def _parsed(found: _Found) -> ParsedInvoke:
