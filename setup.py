@@ -1,6 +1,6 @@
 """Compile the core of the storage runtime, and carry what is not Python inside the wheel.
 
-The core, and what compares calls of invokes, need a C compiler and the headers of Python. Where
+The core, and the fast path of invokes, need a C compiler and the headers of Python. Where
 either is missing the build prints a message and continues: fallbacks in Python serve then. One
 build is for all versions from 3.11 on (the stable ABI); free-threaded Python uses the fallbacks.
 
@@ -70,6 +70,7 @@ class BuildIfPossible(build_ext):
 
 
 CORE = "src/psyclone_storage/storage/core/_compiled"
+JIT = "src/psyclone_storage/jit/_compiled"
 EXTENSIONS = [
     Extension(
         "psyclone_storage.storage.core._compiled",
@@ -83,7 +84,8 @@ EXTENSIONS = [
     ),
     Extension(
         "psyclone_storage.jit._compiled",
-        ["src/psyclone_storage/jit/_compiled.c"],
+        [f"{JIT}.c"],
+        depends=[f"{JIT}_{part}.h" for part in "deferred invoke".split()],
         py_limited_api=True,
         optional=True,
     ),

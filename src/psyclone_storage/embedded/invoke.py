@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import partial, update_wrapper
 from numbers import Number
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psyclone_storage.base.compilers import NoCompilerError
 from psyclone_storage.base.uncaught import HaloWidthError, UserError, hide_package_frames
 from psyclone_storage.embedded.kernel import PythonKernel, RequestedCall
+from psyclone_storage.jit.native import quick_invoke
 
 if TYPE_CHECKING:
     from psyclone_storage.jit.deferred import DeferredInvokes
@@ -31,12 +33,16 @@ CHECK_RANKS = "PSYCLONE_STORAGE_CHECK_RANKS"
 
 
 class _Runner(NamedTuple):
-    """The functions that find, run and recover invokes of one API, and their options."""
+    """The functions that find, run and recover invokes of one API, and their options.
+
+    `table` contains the calls that `find` finds; None if `find` does more.
+    """
 
     find: Callable[..., Any]
     run: Callable[..., None]
     recover: Callable[..., None]
     options: Any
+    table: dict[Any, Any] | None
 
 
 class RunningProgram:
@@ -70,22 +76,24 @@ class RunningProgram:
 
         # If another thread configures meanwhile, this table is no longer in use.
         runners, session = self.runners, self.session
+        table: dict[Any, Any] | None = session.calls
         find = make_call_finder(session)
         run: Callable[..., None] = partial(run_invoke, session)
         recovers: Callable[..., None] = partial(recover, session)
         if os.environ.get(CHECK_RANKS, "0") not in ("", "0"):
-            find = with_comparison(find)
+            find, table = with_comparison(find), None
         elif self.defers and api == GRIDS:
             from psyclone_storage.jit.deferred import DeferredInvokes  # noqa: PLC0415
 
             self._deferred = self._deferred or [DeferredInvokes(session, find)]
             queue = self._deferred[0]
-            find, run, recovers = queue.find, queue.run, queue.raise_error
+            find, run, recovers, table = queue.find, queue.run, queue.raise_error, queue.known
         runners[api] = _Runner(
             find,
             run,
             recovers,
             session.options(api=api, **self.options),
+            table,
         )
         return runners[api]
 
@@ -131,7 +139,8 @@ def make_invoke(api: str, program: RunningProgram) -> Callable[..., None]:
             ValueError: `name` cannot be the name of an invoke, or there are no calls.
             CompileError: a kernel or a call has an error; the notes show where.
         """
-        find, run, recover, options = program.runners.get(api) or program.start(api)
+        runner = program.runners.get(api) or program.start(api)
+        find, run, _, options, _ = runner
         try:
             frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
         except ValueError:
@@ -143,16 +152,32 @@ def make_invoke(api: str, program: RunningProgram) -> Callable[..., None]:
                 _check(calls, name)
                 run(calls, name, frame, options)
                 return
-            entry, data = found
-            try:
-                entry.compiled.routine(*data)
-            except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-                recover(error, (calls, name, frame, options))
         except Exception as error:
             _show_without_own_lines(_named(error, calls))
             raise
+        entry, data = found
+        try:
+            entry.compiled.routine(*data)
+        except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            _recover(runner, error, calls, name, frame)
 
-    return invoke
+    quick = quick_invoke(invoke, _recover, program, api)
+    return quick if quick is invoke else update_wrapper(quick, invoke)
+
+
+def _recover(
+    runner: _Runner,
+    error: Exception,
+    calls: tuple[RequestedCall, ...],
+    name: str,
+    frame: FrameType,
+) -> None:
+    """Run an invoke whose routine has raised an error in another form, or raise the error."""
+    try:
+        runner.recover(error, (calls, name, frame, runner.options))
+    except Exception as raised:
+        _show_without_own_lines(_named(raised, calls))
+        raise
 
 
 def _named(error: Exception, calls: tuple[RequestedCall, ...]) -> Exception:

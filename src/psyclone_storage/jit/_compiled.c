@@ -1,11 +1,11 @@
-/* Comparison of invoke calls: the C implementation of `_pure.py` (`CachedCall`). Read that first.
+/* Fast path of invokes: the C implementation of `_pure.py`. Read that first.
  *
- * It only compares: any difference, by identity for objects, leads to the slow path. It stores the
- * addresses of arguments without references; the owner of a cached call drops it when one of them is
- * collected.
+ * `CachedCall` only compares: any difference, by identity for objects, leads to the slow path. It
+ * stores the addresses of arguments without references; the owner of a cached call drops it when one
+ * of them is collected. It is immutable except for `forget`, so other threads and callbacks see a
+ * consistent state.
  *
- * It uses the stable ABI of Python 3.11. A cached call is immutable except for `forget`, so other
- * threads and callbacks see a consistent state. */
+ * It uses the stable ABI of Python 3.11. */
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -27,7 +27,8 @@ typedef struct {
 } Lookup;
 
 /* All arrays are in one allocation, which begins with the values: loops evict the caches between two
- * invokes, and each allocation costs a cache miss. */
+ * invokes, and each allocation costs a cache miss. `are_pairs` if the calls are tuples of the kernel
+ * and the arguments, which are read faster than attributes. */
 typedef struct {
     PyObject_HEAD
     PyObject *options, *label, *call_kind, *fits;
@@ -36,9 +37,11 @@ typedef struct {
     PyObject **kernels;
     Py_ssize_t *lengths, *order, *equal;
     Py_ssize_t calls, count, data_count, equals, lookup_count;
+    int are_pairs;
 } CachedCall;
 
-static PyObject *name_kernel, *name_args, *name_code, *name_instruction, *name_get, *cached_call_type;
+static PyObject *name_kernel, *name_args, *name_code, *name_instruction, *name_get, *name_routine,
+    *name_runners, *name_name, *no_name, *cached_call_type;
 
 static int visit_all(CachedCall *self, visitproc visit, void *arg)
 {
@@ -175,10 +178,33 @@ static int fill_value(Value *value, PyObject *given, PyObject *identity)
     return 0;
 }
 
+/* Return whether a call is a named tuple of a kernel and its arguments; -1 with an error. The type of a
+ * named tuple has descriptors that read its items. */
+static int is_pair(PyObject *call)
+{
+    static const char *names[] = {"kernel", "args"};
+    int same = PyTuple_Check(call) && PyTuple_Size(call) == 2;
+    for (Py_ssize_t i = 0; same > 0 && i < 2; i++) {
+        PyObject *reader = PyObject_GetAttrString((PyObject *)Py_TYPE(call), names[i]);
+        PyObject *kind = reader == NULL ? NULL : PyType_GetName(Py_TYPE(reader));
+        PyObject *value = kind == NULL ? NULL : PyObject_GetAttrString(call, names[i]);
+        same = value == NULL ? -1
+                             : PyUnicode_CompareWithASCIIString(kind, "_tuplegetter") == 0 &&
+                                   value == PyTuple_GetItem(call, i);
+        Py_XDECREF(value);
+        Py_XDECREF(kind);
+        Py_XDECREF(reader);
+    }
+    return same;
+}
+
 /* Store kernels, numbers of arguments, and values of calls. */
 static int fill_calls(CachedCall *self, PyObject *calls, PyObject *identities)
 {
     self->call_kind = Py_NewRef((PyObject *)Py_TYPE(PyTuple_GetItem(calls, 0)));
+    self->are_pairs = is_pair(PyTuple_GetItem(calls, 0));
+    if (self->are_pairs < 0)
+        return -1;
     Py_ssize_t done = 0;
     for (Py_ssize_t i = 0; i < self->calls; i++) {
         PyObject *call = PyTuple_GetItem(calls, i);
@@ -311,13 +337,15 @@ static int calls_match(CachedCall *self, PyObject *calls, PyObject **values, Py_
         PyObject *call = PyTuple_GetItem(calls, i);
         if ((PyObject *)Py_TYPE(call) != self->call_kind)
             return 0;
-        PyObject *kernel = PyObject_GetAttr(call, name_kernel);
+        PyObject *kernel = self->are_pairs ? Py_NewRef(PyTuple_GetItem(call, 0))
+                                           : PyObject_GetAttr(call, name_kernel);
         Py_XDECREF(kernel); /* the call has a reference */
         if (kernel == NULL)
             return -1;
         if (kernel != self->kernels[i])
             return 0;
-        PyObject *args = PyObject_GetAttr(call, name_args);
+        PyObject *args = self->are_pairs ? Py_NewRef(PyTuple_GetItem(call, 1))
+                                         : PyObject_GetAttr(call, name_args);
         if (args == NULL)
             return -1;
         int same = PyTuple_CheckExact(args) && PyTuple_Size(args) == self->lengths[i];
@@ -418,6 +446,14 @@ static PyObject *CachedCall_match(PyObject *object, PyObject *const *args, Py_ss
     return data;
 }
 
+/* is_current(): whether each lookup finds the same object as before. */
+static PyObject *CachedCall_is_current(PyObject *object, PyObject *nothing)
+{
+    int same = lookups_match((CachedCall *)object);
+    (void)nothing;
+    return same < 0 ? NULL : PyBool_FromLong(same);
+}
+
 /* forget(): match no call from now on. */
 static PyObject *CachedCall_forget(PyObject *object, PyObject *nothing)
 {
@@ -426,10 +462,43 @@ static PyObject *CachedCall_forget(PyObject *object, PyObject *nothing)
     Py_RETURN_NONE;
 }
 
+/* Find the cache entry of a call site that matches, and the arguments of its routine: 1 with new
+ * references, 0 if there is none, -1 with an error. The table maps the address of the code to a table of
+ * its instructions. */
+static int find_entry(PyObject *table, PyObject *code, PyObject *at, PyObject *const *about,
+                      PyObject **entry, PyObject **data)
+{
+    PyObject *number = PyLong_FromVoidPtr(code);
+    PyObject *sites = number == NULL ? NULL : PyDict_GetItemWithError(table, number);
+    PyObject *known =
+        sites == NULL || !PyDict_CheckExact(sites) ? NULL : PyDict_GetItemWithError(sites, at);
+    Py_XINCREF(known);
+    Py_XDECREF(number);
+    int found = 0;
+    for (Py_ssize_t i = 0; known != NULL && found == 0 && i < PyTuple_Size(known); i++) {
+        PyObject *one = PyTuple_GetItem(known, i), *last = PyTuple_GetItem(one, 0);
+        if (last == NULL || (PyObject *)Py_TYPE(last) != cached_call_type) {
+            PyErr_SetString(PyExc_TypeError, "The cache has an entry that is not a call.");
+            break;
+        }
+        *data = CachedCall_match(last, about, 3);
+        if (*data == NULL)
+            break;
+        found = *data != Py_None;
+        if (found)
+            *entry = Py_NewRef(one);
+        else
+            Py_DECREF(*data);
+    }
+    Py_XDECREF(known);
+    return found == 0 && PyErr_Occurred() ? -1 : found;
+}
+
 /* find_call(table, frame, options, label, calls): the cache entry of the call site that matches, and
  * the arguments of its routine; else None. */
 static PyObject *module_find_call(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
+    PyObject *entry, *data, *pair;
     (void)module;
     if (count != 5 || !PyDict_CheckExact(args[0])) {
         PyErr_SetString(PyExc_TypeError,
@@ -438,35 +507,19 @@ static PyObject *module_find_call(PyObject *module, PyObject *const *args, Py_ss
     }
     PyObject *code = PyObject_GetAttr(args[1], name_code);
     PyObject *at = code == NULL ? NULL : PyObject_GetAttr(args[1], name_instruction);
-    PyObject *number = at == NULL ? NULL : PyLong_FromVoidPtr(code);
-    PyObject *key = number == NULL ? NULL : PyTuple_Pack(2, number, at);
-    PyObject *known = key == NULL ? NULL : PyDict_GetItemWithError(args[0], key);
-    Py_XINCREF(known);
-    Py_XDECREF(key);
-    Py_XDECREF(number);
+    int found = at == NULL ? -1 : find_entry(args[0], code, at, args + 2, &entry, &data);
     Py_XDECREF(at);
-    Py_XDECREF(code); /* the frame has a reference */
-    PyObject *found = NULL;
-    for (Py_ssize_t i = 0; known != NULL && found == NULL && i < PyTuple_Size(known); i++) {
-        PyObject *one = PyTuple_GetItem(known, i), *last = PyTuple_GetItem(one, 0);
-        if (last == NULL || (PyObject *)Py_TYPE(last) != cached_call_type) {
-            PyErr_SetString(PyExc_TypeError, "The cache has an entry that is not a call.");
-            break;
-        }
-        PyObject *data = CachedCall_match(last, args + 2, 3);
-        if (data == NULL)
-            break;
-        if (data != Py_None)
-            found = PyTuple_Pack(2, one, data);
-        Py_DECREF(data);
-        if (found == NULL && PyErr_Occurred())
-            break;
-    }
-    Py_XDECREF(known);
-    if (found == NULL && !PyErr_Occurred())
-        Py_RETURN_NONE;
-    return found;
+    Py_XDECREF(code);
+    if (found <= 0)
+        return found < 0 ? NULL : Py_NewRef(Py_None);
+    pair = PyTuple_Pack(2, entry, data);
+    Py_DECREF(entry);
+    Py_DECREF(data);
+    return pair;
 }
+
+#include "_compiled_deferred.h"
+#include "_compiled_invoke.h"
 
 static PyMethodDef module_methods[] = {
     {"find_call", (PyCFunction)(void (*)(void))module_find_call, METH_FASTCALL,
@@ -476,6 +529,8 @@ static PyMethodDef module_methods[] = {
 static PyMethodDef CachedCall_methods[] = {
     {"match", (PyCFunction)(void (*)(void))CachedCall_match, METH_FASTCALL,
      "Return the arguments of the routine if the calls are equivalent to these, else None."},
+    {"is_current", CachedCall_is_current, METH_NOARGS,
+     "Return whether each lookup finds the same object as before."},
     {"forget", CachedCall_forget, METH_NOARGS, "Match no call from now on."},
     {0}};
 static PyType_Slot CachedCall_slots[] = {
@@ -489,7 +544,7 @@ static PyType_Spec CachedCall_spec = {
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     "_compiled",
-    "Comparison of invoke calls, compiled.",
+    "Fast path of invokes, compiled.",
     -1,
     module_methods,
     NULL, NULL, NULL, NULL,
@@ -502,15 +557,28 @@ PyMODINIT_FUNC PyInit__compiled(void)
         return NULL;
     name_kernel = PyUnicode_InternFromString("kernel");
     name_args = PyUnicode_InternFromString("args");
-    name_code = PyUnicode_InternFromString("f_code");
     name_instruction = PyUnicode_InternFromString("f_lasti");
+    name_code = PyUnicode_InternFromString("f_code");
     name_get = PyUnicode_InternFromString("get");
-    PyObject *type = PyType_FromSpec(&CachedCall_spec);
-    cached_call_type = type; /* this file owns the reference */
+    name_routine = PyUnicode_InternFromString("routine");
+    name_runners = PyUnicode_InternFromString("runners");
+    name_name = PyUnicode_InternFromString("name");
+    name_waiting = PyUnicode_InternFromString("waiting");
+    no_name = PyUnicode_InternFromString("");
+    /* This file owns the references to types. */
+    PyObject *type = cached_call_type = PyType_FromSpec(&CachedCall_spec);
+    PyObject *pending = PyType_FromSpec(&Pending_spec), *deferral = PyType_FromSpec(&Deferral_spec);
+    PyObject *invoke = PyType_FromSpec(&Invoke_spec);
+    pending_type = (PyTypeObject *)pending;
+    deferral_type = (PyTypeObject *)deferral;
     if (name_kernel == NULL || name_args == NULL || name_code == NULL || name_instruction == NULL ||
-        name_get == NULL || type == NULL ||
+        name_get == NULL || name_routine == NULL || name_runners == NULL || name_name == NULL || name_waiting == NULL ||
+        no_name == NULL || type == NULL || pending == NULL || deferral == NULL || invoke == NULL ||
         PyModule_AddObjectRef(module, "CachedCall", type) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 3) < 0) {
+        PyModule_AddObjectRef(module, "Pending", pending) < 0 ||
+        PyModule_AddObjectRef(module, "deferral", deferral) < 0 ||
+        PyModule_AddObjectRef(module, "quick_invoke", invoke) < 0 ||
+        PyModule_AddIntConstant(module, "EDITION", 4) < 0) {
         Py_DECREF(module);
         return NULL;
     }

@@ -1,7 +1,9 @@
-"""Comparison of invoke calls: the Python fallback of `_compiled.c`."""
+"""Fast path of invokes: the Python fallback of `_compiled.c`."""
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
 from types import FrameType
@@ -10,8 +12,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from psyclone_storage.jit.types import JitOptions, LiveCall
 
-EDITION = 3
+EDITION = 4
 """The edition of the C extension that matches this file."""
+
+
+CallTable = dict[int, dict[Hashable, tuple[Any, ...]]]
+"""Cache entries by the identity of the code, and the instruction or those of merged invokes."""
 
 
 class CachedCall:
@@ -80,10 +86,13 @@ class CachedCall:
                 return None
         if (self._constants or self._equal) and not self._fits(values):
             return None
-        for getter, owner, before in zip(*self._lookups, strict=True):
-            if getter(owner) is not before:
-                return None
-        return tuple([values[at] for at in self._order])
+        return tuple([values[at] for at in self._order]) if self.is_current() else None
+
+    def is_current(self) -> bool:
+        """Return whether each lookup finds the same object as before."""
+        return all(
+            getter(owner) is before for getter, owner, before in zip(*self._lookups, strict=True)
+        )
 
     def forget(self) -> None:
         """Invalidate this entry, so that it matches no call."""
@@ -91,7 +100,7 @@ class CachedCall:
 
 
 def find_call(
-    table: dict[tuple[int, Hashable], tuple[Any, ...]],
+    table: CallTable,
     frame: FrameType,
     options: JitOptions,
     label: str,
@@ -99,9 +108,9 @@ def find_call(
 ) -> tuple[Any, tuple[Any, ...]] | None:
     """Return the matching cache entry for a call site, and the arguments of its routine.
 
-    `table` maps code and instruction to tuples whose first item is a `CachedCall`.
+    The first item of an entry is a `CachedCall`.
     """
-    for entry in table.get((id(frame.f_code), frame.f_lasti), ()):
+    for entry in table.get(id(frame.f_code), {}).get(frame.f_lasti, ()):
         data = entry[0].match(options, label, calls)
         if data is not None:
             return entry, data
@@ -113,3 +122,124 @@ def _id_of(value: Any, must_be: Any) -> Any:
     if isinstance(must_be, tuple):
         return [*map(id, value)]
     return id(value)
+
+
+def quick_invoke(
+    run: Callable[..., None], _fail: Callable[..., None], _program: object, _api: str
+) -> Callable[..., None]:
+    """Return the callable that runs cached calls, and passes other calls to `run`.
+
+    In C, it reads the table and the options of the runner of the API in `program.runners`, and
+    passes an error of a routine to `fail`. Here, it is `run`.
+    """
+    return run
+
+
+class Pending:
+    """The queue of deferred invokes, and its state.
+
+    A record consists of an invoke, its arguments, and the variables that its kernels read. The
+    state is a node, which represents the sequence of the pending invokes, and an epoch. A thread
+    reads the state, prepares a record, and appends it if the state is the same. There is no node
+    while the queue is closed: in a `with` block, one thread runs the invokes. It holds a lock of
+    the owner. After an error that leaves other records, the queue stays closed until it is empty.
+    """
+
+    __slots__ = ("_before", "_epoch", "_frame", "_lock", "_node", "_root", "records")
+
+    def __init__(self, root: dict[Any, Any]) -> None:
+        """Start without records, in the state `root`."""
+        self.records: list[tuple[Any, tuple[Any, ...], tuple[Any, ...]]] = []
+        self._node: dict[Any, Any] | None = root
+        self._root, self._epoch = root, 0
+        self._before: tuple[dict[Any, Any] | None, int] = None, 0
+        self._frame: FrameType | None = None
+        self._lock = threading.RLock()
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def state(self) -> tuple[Any, int]:
+        """Return the node and the epoch."""
+        return self._node, self._epoch
+
+    def append(
+        self, node: Any, epoch: int, following: Any, record: tuple[Any, tuple[Any, ...], Any]
+    ) -> bool:
+        """Append a record, which leads to the node `following`, if the state is that given."""
+        with self._lock:
+            if self._node is not node or self._epoch != epoch:
+                return False
+            # After an interrupt here, the queue is closed.
+            self._node = None
+            self.records.append(record)
+            self._node = following
+            return True
+
+    def open(self, root: dict[Any, Any]) -> None:
+        """Continue in the state `root` if the queue is closed and there are no records."""
+        self._root = root
+        if self._node is None and not self.is_running() and not self.records:
+            self._node = root
+
+    def __enter__(self) -> Any:
+        """Close the queue, and return the node: from now on, no other thread appends."""
+        with self._lock:
+            node, self._node = self._node, None
+            self._before = node, len(self.records)
+            self._epoch += 1
+            self._frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
+            return node
+
+    def __exit__(self, *_: object) -> None:
+        """Open the queue if there are no records, or if they are those of the beginning."""
+        self._frame = None
+        node, count = self._before
+        self._before = None, 0
+        self._node = node if len(self.records) == count else None
+        self.open(self._root)
+
+    def is_running(self) -> bool:
+        """Return whether this thread is in the `with` block.
+
+        The frame of the block is compared, because an interrupt may prevent `__exit__`.
+        """
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
+        while frame is not None and frame is not self._frame:
+            frame = frame.f_back
+        return frame is not None
+
+    def values(self, count: int) -> list[Any]:
+        """Return the arguments of the first records in a list."""
+        return [*chain.from_iterable([one[1] for one in self.records[:count]])]
+
+    def finish(self, values: Sequence[Any], positions: Sequence[int], count: int) -> bool:
+        """Remove all records if their number is `count`; then no data at `positions` wait."""
+        if len(self.records) != count:
+            return False
+        self.records.clear()
+        for at in positions:
+            values[at].waiting = None
+        return True
+
+
+def deferral(
+    _pending: Pending,
+    invoke: Any,
+    _waiting: tuple[int, ...],
+    _queue: Any,
+    _begin: Callable[[], None],
+    _read: Callable[[], tuple[Any, ...]] | None,
+    add: Callable[..., None],
+) -> Callable[..., None]:
+    """Return the function that adds an invoke with its arguments to the queue.
+
+    In C, it does so itself if the node of the queue contains the invoke: it calls `begin` if there
+    are no records, reads variables of modules by `read`, and sets `waiting` of the values at these
+    positions to `queue`. Otherwise, and here, it calls `add(invoke, arguments)`.
+    """
+
+    def deferred(*values: Any) -> None:
+        add(invoke, values)
+
+    return deferred

@@ -10,10 +10,10 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from psyclone_storage.base.extension import is_compiled
-from psyclone_storage.jit._pure import EDITION
+from psyclone_storage.jit._pure import CallTable
+from psyclone_storage.jit.native import COMPILED, CachedCall, find_call
 from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import (
     ArgumentKind,
@@ -23,14 +23,6 @@ from psyclone_storage.jit.types import (
     argument_kind,
 )
 from psyclone_storage.languages.python.parse.closure import ClosureSnapshot, InvokeSite
-
-COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)
-"""Whether the C extension compares calls."""
-
-if TYPE_CHECKING or not COMPILED:
-    from psyclone_storage.jit._pure import CachedCall, find_call
-else:
-    from psyclone_storage.jit._compiled import CachedCall, find_call
 
 __all__ = ("COMPILED", "CacheEntry", "CachedCall", "cache_call", "cache_in", "find_call",
            "forget_calls", "make_call_finder")  # fmt: skip
@@ -60,7 +52,7 @@ def make_call_finder(
 
 def forget_calls(session: JitSession, frame: InvokeSite) -> None:
     """Drop the cached calls of the site that a frame is executing."""
-    session.calls.pop((id(frame.f_code), frame.f_lasti), None)
+    session.calls.get(id(frame.f_code), {}).pop(frame.f_lasti, None)
 
 
 def cache_call(
@@ -78,7 +70,7 @@ def cache_call(
 
 
 def cache_in(
-    table: dict[tuple[int, Hashable], tuple[Any, ...]],
+    table: CallTable,
     site: tuple[int, Hashable],
     about: tuple[tuple[LiveCall, ...], str, JitOptions],
     compiled: CompiledInvoke,
@@ -96,7 +88,18 @@ def cache_in(
     entry = CacheEntry(made, compiled, [])
     objects = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in identities)
     entry.watched.extend(_watch(table, site, made, objects))
-    table[site] = (entry, *table.get(site, ())[: _MOST - 1])
+    _replace(table, site, lambda entries: (entry, *entries[: _MOST - 1]))
+
+
+def _replace(
+    table: CallTable,
+    site: tuple[int, Hashable],
+    change: Callable[[tuple[Any, ...]], tuple[Any, ...]],
+) -> None:
+    """Replace the entries of a site in a table."""
+    code, instruction = site
+    entries = table.setdefault(code, {})
+    entries[instruction] = change(entries.get(instruction, ()))
 
 
 _NOT_CACHED = object()
@@ -118,7 +121,7 @@ def _identity_of(value: Any) -> Any:
 
 
 def _watch(
-    table: dict[tuple[int, Hashable], tuple[Any, ...]],
+    table: CallTable,
     site: tuple[int, Hashable],
     call: CachedCall,
     objects: Iterable[Any],
@@ -128,6 +131,6 @@ def _watch(
     def forget(_gone: Any) -> None:
         # A thread that caches another call at this moment may put this one back into the table.
         call.forget()
-        table[site] = tuple(one for one in table.get(site, ()) if one.call is not call)
+        _replace(table, site, lambda known: tuple(one for one in known if one.call is not call))
 
     return [weakref.ref(one, forget) for one in objects if type(one).__weakrefoffset__]

@@ -2,123 +2,110 @@
 
 A field or a result that a pending invoke uses refers to the queue, and completes it when the
 program accesses its value. The queue is also completed before it gets a call site that it already
-contains, so that each time step of a loop has the same merged plan, which is compiled once. On
-several ranks, the ranks agree on the number of invokes that they merge, because only some of them
-may need a value. Each rank completes the queue before any other collective call, so that a rank
-that needs a value waits only until the other ranks reach such a call.
+contains, so that each time step of a loop has the same merged plan, which is compiled once. The
+queue knows the sequences of earlier time steps as a tree: an invoke that continues one of them is
+added without other checks, and the node of the tree has the merged plan.
+
+On several ranks, the ranks agree on the number of invokes that they merge, because only some of
+them may need a value. Each rank completes the queue before any other collective call, so that a
+rank that needs a value waits only until the other ranks reach such a call.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import re
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import accumulate, chain
-from numbers import Number
-from operator import is_
-from types import CodeType, FrameType, ModuleType
-from typing import Any, NamedTuple, TypeAlias
+from itertools import chain
+from operator import attrgetter, is_, itemgetter
+from types import FrameType
+from typing import Any, NamedTuple
 
-from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.results import QUEUES
-from psyclone_storage.base.uncaught import UserError, user_location
+from psyclone_storage.base.uncaught import user_location
+from psyclone_storage.jit._pure import CallTable
 from psyclone_storage.jit.call_cache import CacheEntry, cache_in, find_call
+from psyclone_storage.jit.deferrable import (
+    MOST,
+    DeferrableInvoke,
+    Numbers,
+    PendingInvoke,
+    are_mergeable,
+    check_numbers,
+    count_mergeable,
+    grid_of,
+    invoke_of,
+    listed_places,
+    live_calls,
+    place_text,
+    read_variables,
+    variables_in,
+)
 from psyclone_storage.jit.disk_cache import MODULES
 from psyclone_storage.jit.invokes import recover, run_invoke
+from psyclone_storage.jit.native import Pending, deferral
 from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import (
-    ArgumentKind,
     CompiledInvoke,
     JitOptions,
     LiveCall,
     LiveKernel,
-    argument_kind,
 )
 from psyclone_storage.languages.python.parse.closure import (
     ClosureSnapshot,
     InvokeSite,
     MergedSites,
-    global_names_in,
     place_of_call,
 )
 
-_MOST = 32
-"""The number of invokes that are merged at most."""
-_MOST_BATCHES = 256
-"""The number of sequences of invokes that are remembered."""
+_MOST_NODES = 4096
+"""The number of invokes in all sequences that are remembered."""
 _LONGEST = 40
 """The length of the name of a merged invoke."""
 
 
-class DeferredInvokeError(UserError, RuntimeError):
-    """A number that a pending invoke uses has changed."""
-
-
-class _Numbers(NamedTuple):
-    """Numbers that a kernel reads: the lookups of its text, and variables of modules."""
-
-    kernel: LiveKernel
-    snapshot: ClosureSnapshot
-    variables: tuple[tuple[Mapping[str, Any], str], ...]
-
-    def values(self) -> list[Any]:
-        """Return the values of the variables now."""
-        return [owner.get(name) for owner, name in self.variables]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Invoke:
-    """An invoke that can be deferred, without the values of its arguments.
-
-    - `calls`: for each call its type, its kernel, and the positions of its first argument and of
-      that after its last one.
-    - `numbers`: those of its kernels. `varying`: the ones that read variables of modules.
-    - `waiting`: the positions of the arguments that refer to the queue while the invoke is pending.
-    - `on_grid`: the position of the first field.
-    - `number`: that of the call site `place`, which is compared faster.
-    """
-
-    calls: tuple[tuple[type, LiveKernel, int, int], ...]
-    label: str
-    site: tuple[CodeType, int]
-    place: tuple[int, int]
-    options: JitOptions
-    numbers: tuple[_Numbers, ...]
-    varying: tuple[_Numbers, ...]
-    waiting: tuple[int, ...]
-    on_grid: int
-    number: int
-
-
-_made: Callable[..., Any] = tuple.__new__
-"""Makes a named tuple without Python code."""
-
-
-_Record: TypeAlias = tuple[_Invoke, tuple[Any, ...], tuple[list[Any], ...]]
-"""A pending invoke: it, its arguments, and the variables that its kernels read."""
+_version_of = attrgetter("version")
 
 
 class _Batch(NamedTuple):
     """Invokes that are merged, without the values of their arguments.
 
+    - `fields`: returns the fields whose versions show whether an invoke has run: all, or after a
+      first execution only the first one that it changed. All data are acquired together.
     - `waiting`: positions of the data that refer to the queue.
-    - `fields`: positions of the fields whose versions show whether an invoke has run: all, or after
-      a first execution only the first one that it changed. All data are acquired together.
     - `numbers`: the numbers that kernels read, with the position of the invoke that is named if
-      they have changed.
-    - `key`: the key of cached calls. `entry`: the call with these arguments.
+      they have changed. `varies`: whether kernels read variables of modules.
+
+    After a first execution, the batch contains the routine of the merged invoke:
+
+    - `are_current`: whether the lookups of its kernels find the same objects.
+    - `data`: returns the arguments of the routine. `fits`: whether numbers are those that are
+      compiled in, and equal where they were; None if there are no such numbers.
     """
 
     sites: MergedSites
-    key: tuple[int, Hashable]
     label: str
-    fields: tuple[int, ...]
+    fields: Callable[[Sequence[Any]], tuple[Any, ...]]
     waiting: tuple[int, ...]
-    numbers: tuple[tuple[int, _Numbers], ...]
-    entry: CacheEntry | None = None
+    numbers: tuple[tuple[int, Numbers], ...]
+    varies: bool
+    are_current: Callable[[], bool] = bool
+    routine: Callable[..., None] | None = None
+    data: Callable[[Sequence[Any]], tuple[Any, ...]] = tuple
+    fits: Callable[[Sequence[Any]], bool] | None = None
+
+
+class _Node(dict[DeferrableInvoke, "_Node"]):
+    """A sequence of invokes that can be merged: the invokes that may follow, and its batch."""
+
+    __slots__ = ("batch",)
+
+    def __init__(self) -> None:
+        """Start without following invokes."""
+        super().__init__()
+        self.batch: _Batch | None = None
 
 
 class DeferredInvokes:
@@ -132,20 +119,19 @@ class DeferredInvokes:
 
     def __init__(self, session: JitSession, find: Callable[..., Any]) -> None:
         self._session, self._find_compiled = session, find
-        self._known: dict[tuple[int, Hashable], tuple[Any, ...]] = {}
-        self.find: Callable[..., Any] = partial(find_call, self._known)
-        self._pending: list[_Record] = []
+        self.known: CallTable = {}
+        """The deferred calls of each call site, for `find_call`."""
+        self.find: Callable[..., Any] = partial(find_call, self.known)
+        self._root, self._nodes = _Node(), 0
+        self._pending = Pending(self._root)
         self._sites: dict[tuple[int, int], int] = {}
-        self._pending_sites: set[int] = set()
         self._lock = threading.RLock()
-        self._grid: Any = None
-        self._running = 0
         # The invokes that were started last, the fields that show whether they ran, and the
         # versions of these before.
-        self._started: tuple[list[_Record], list[Any], list[int]] | None = None
-        self._batches: dict[tuple[_Invoke, ...], _Batch] = {}
-        self._numbers: dict[LiveKernel, _Numbers] = {}
+        self._started: tuple[list[PendingInvoke], tuple[Any, ...], list[int]] | None = None
+        self._numbers: dict[LiveKernel, Numbers] = {}
         self._at_exit = partial(self.complete, "the program ends")
+        self._handlers = -1
         QUEUES.append(self)
         os.register_at_fork(before=partial(self.complete, "the process forks"))
 
@@ -154,23 +140,26 @@ class DeferredInvokes:
     ) -> None:
         """Add an invoke to the queue; execute it if it cannot be deferred."""
         with self._lock:
-            grid = _grid_of(calls)
+            grid = grid_of(calls)
             numbers = None if grid is None else self._numbers_of(calls)
             if numbers is None:
                 self.complete(_why("the invoke at {} cannot be deferred", frame, options))
                 found = self._find_compiled(frame, options, label, calls)
                 self._execute(found, (calls, label, frame, options))
                 return
-            place = id(frame.f_code), frame.f_lasti
-            site = self._sites.setdefault(place, len(self._sites))
-            invoke = _invoke_of(calls, label, (frame, site), options, numbers)
-            add, values = self._adder(invoke), [*chain.from_iterable([one.args for one in calls])]
-            add(*values)
+            site = self._sites.setdefault((id(frame.f_code), frame.f_lasti), len(self._sites))
+            invoke = invoke_of(calls, label, (frame, site), options, numbers)
+            values = (*chain.from_iterable([one.args for one in calls]),)
+            self._add(invoke, values)
             snapshot = ClosureSnapshot()
             for one in numbers:
                 snapshot.extend(one.snapshot)
+            read = partial(read_variables, invoke.varying) if invoke.varying else None
+            add = deferral(
+                self._pending, invoke, invoke.waiting, self, self._begin, read, self._add
+            )
             known = CompiledInvoke(add, tuple(range(len(values))), None, frame.f_code)
-            cache_in(self._known, invoke.place, (calls, label, options), known, snapshot)
+            cache_in(self.known, invoke.place, (calls, label, options), known, snapshot)
 
     @staticmethod
     def raise_error(error: Exception, _: object) -> None:
@@ -181,41 +170,66 @@ class DeferredInvokes:
         """
         raise error
 
-    def _adder(self, invoke: _Invoke) -> Callable[..., None]:
-        """Return the function that adds an invoke with its arguments to the queue.
+    def _add(self, invoke: DeferrableInvoke, values: tuple[Any, ...]) -> None:
+        """Add an invoke to the queue; pending ones that it must not be merged with run first."""
+        added = False
+        while not added:
+            node, epoch = self._pending.state()
+            following = None if node is None else self._following(node, invoke, values)
+            # An invoke that runs may lead to another one, which is added to the closed queue.
+            is_within = node is None and self._pending.is_running()
+            if following is None and not is_within:
+                self._make_open(node, self._why_apart(invoke))
+                continue
+            if not self._pending:
+                self._begin()
+            # Data first: an interrupt must not leave a pending invoke that no value waits for.
+            for at in invoke.waiting:
+                values[at].waiting = self
+            record = invoke, values, read_variables(invoke.varying)
+            added = self._pending.append(node, epoch, following, record)
 
-        If the invoke must not be merged with those that are pending, these run first.
-        """
-        site, on_grid, waiting = invoke.number, invoke.on_grid, invoke.waiting
-        varying, lock, most = invoke.varying, self._lock, _MOST - 1
-        pending, sites = self._pending, self._pending_sites
+    def _following(
+        self, node: _Node, invoke: DeferrableInvoke, values: tuple[Any, ...]
+    ) -> _Node | None:
+        """Return the node after an invoke; None if it must not be merged with those before it."""
+        found = node.get(invoke)
+        if found is None and are_mergeable([*self._pending.records, (invoke, values, ())]):
+            found = self._new_node(node, invoke)
+        return found
 
-        def add(*values: Any) -> None:
-            with lock:
-                grid = values[on_grid].grid
-                if pending and (site in sites or len(pending) > most or grid is not self._grid):
-                    self.complete(self._why_apart(invoke))
-                if not pending:
-                    # The functions that other modules run at the end of the program run later.
-                    atexit.unregister(self._at_exit)
-                    atexit.register(self._at_exit)
-                    self._grid = grid
-                numbers = tuple([one.values() for one in varying]) if varying else ()
-                sites.add(site)
-                # Data first: an interrupt must not leave a pending invoke that no value waits for.
-                for at in waiting:
-                    values[at].waiting = self
-                pending.append((invoke, values, numbers))
+    def _new_node(self, node: _Node, invoke: DeferrableInvoke) -> _Node:
+        """Return a new node after another one; start a new tree if there are too many."""
+        self._nodes += 1
+        if self._nodes > _MOST_NODES:
+            self._root, self._nodes = _Node(), 0
+            self._pending.open(self._root)
+        return node.setdefault(invoke, _Node())
 
-        return add
+    def _make_open(self, node: _Node | None, why: str) -> None:
+        """Run the pending invokes if their node is still `node`; wait for a thread that does so."""
+        with self._lock:
+            if self._pending.state()[0] is node:
+                self.complete(why)
+                self._pending.open(self._root)
 
-    def _why_apart(self, invoke: _Invoke) -> str:
+    def _begin(self) -> None:
+        """Let the queue run at the end of the program, before functions registered earlier do."""
+        # A removed function leaves its slot in `atexit`, so that it is not registered each time.
+        count = atexit._ncallbacks()  # noqa: SLF001  # pylint: disable=protected-access
+        if count != self._handlers:
+            atexit.unregister(self._at_exit)
+            atexit.register(self._at_exit)
+            self._handlers = atexit._ncallbacks()  # noqa: SLF001  # pylint: disable=protected-access
+
+    def _why_apart(self, invoke: DeferrableInvoke) -> str:
         """Return why an invoke is not merged with those that are pending."""
         text = "the invoke at {} is on another grid"
-        if invoke.number in self._pending_sites:
+        pending = [one for one, _, _ in self._pending.records]
+        if invoke.number in [one.number for one in pending]:
             text = "the invoke at {} was pending already"
-        elif len(self._pending) >= _MOST:
-            return f"at most {_MOST} invokes are merged"
+        elif len(pending) >= MOST:
+            return f"at most {MOST} invokes are merged"
         return _why(text, MergedSites((invoke.site,)), invoke.options)
 
     def complete(self, why: str = "") -> None:
@@ -226,137 +240,147 @@ class DeferredInvokes:
         Raises:
             DeferredInvokeError: a number that a kernel uses has changed since the invoke.
         """
-        if not self._pending or self._running == threading.get_ident():
+        if not self._pending or self._pending.is_running():
             return
-        with self._lock:
-            try:
-                self._running = threading.get_ident()
-                self._drop_executed()
-                while self._pending:
-                    self._run_next(self._agreed(), why)
-            finally:
-                self._running = 0
+        with self._lock, self._pending as known:
+            node: _Node | None = known
+            if self._started is not None:
+                self._drop_executed(*self._started)
+                node = None
+            while self._pending:
+                self._run_next(node, why)
+                node = None
 
     # -- running ---------------------------------------------------------------------------------
 
-    def _agreed(self) -> int:
-        """Return the number of invokes to merge now, which is equal on all ranks."""
-        count: int = self._grid.ranks.agreed(len(self._pending))
-        return count
+    def _run_next(self, node: _Node | None, why: str) -> None:
+        """Run the first pending invokes as one; `node` is that of all pending ones if not None."""
+        records = self._pending.records
+        invoke, values, _ = records[0]
+        count = len(records) if node is not None else count_mergeable(records)
+        agreed: int = values[invoke.on_grid].grid.ranks.agreed(count)
+        pending = records[:agreed]
+        if node is None or agreed < len(records):
+            node = self._node_of(pending)
+        batch = node.batch
+        if batch is None or not batch.are_current():
+            batch = self._new_batch(node, pending, why)
+        if batch.varies or batch.routine is None:
+            check_numbers(batch.numbers, pending)
+        self._run_merged_or_each(node, batch, pending, self._pending.values(agreed))
 
-    def _run_next(self, count: int, why: str) -> None:
-        """Run the first pending invokes as one."""
-        pending = self._pending[:count]
-        invokes, arguments, numbers = zip(*pending, strict=True)
-        values = [*chain.from_iterable(arguments)]
-        batch = self._batches.get(invokes) or self._new_batch(count, why)
-        _check_numbers(batch, invokes, numbers)
-        fields = [values[at] for at in batch.fields]
-        versions = [field.version for field in fields]
+    def _node_of(self, pending: Iterable[PendingInvoke]) -> _Node:
+        """Return the node of pending invokes that can be merged."""
+        node = self._root
+        for invoke, _, _ in pending:
+            found = node.get(invoke)
+            node = self._new_node(node, invoke) if found is None else found
+        return node
+
+    def _run_merged_or_each(
+        self, node: _Node, batch: _Batch, pending: list[PendingInvoke], values: list[Any]
+    ) -> None:
+        """Run the first pending invokes as one; after an error without effect, run each of them."""
+        fields, count = batch.fields(values), len(pending)
+        versions = [*map(_version_of, fields)]
         self._started = pending, fields, versions
         try:
-            self._run_merged(batch, invokes, values)
+            self._run_merged(node, batch, pending, values)
         except Exception as error:  # pylint: disable=broad-exception-caught
-            if [field.version for field in fields] != versions or count == 1:
+            if [*map(_version_of, fields)] != versions or count == 1:
                 self._drop(len(self._pending))
-                error.add_note(f"It occurred in the deferred invokes {_listed(invokes)}.")
+                error.add_note(f"It occurred in the deferred invokes {listed_places(pending)}.")
                 raise
             # Nothing has run: the invoke that fails is found, and those before it run.
             for _ in range(count):
                 self._run_first()
-        else:
-            if batch.entry is None:
-                now = [field.version for field in fields]
-                changed = zip(batch.fields, versions, now, strict=True)
-                first = tuple([at for at, one, new in changed if one != new][:1])
-                self._remember(batch, invokes, values, first)
-            if count < len(self._pending):
-                self._drop(count)
-                return
-            self._pending.clear()
-            self._pending_sites.clear()
-            for at in batch.waiting:
-                values[at].waiting = None
-            self._started = None
-
-    def _drop_executed(self) -> None:
-        """Drop the invokes that ran before an interrupt; other pending ones run later."""
-        if self._started is None:
             return
-        pending, fields, versions = self._started
-        same = len(pending) <= len(self._pending) and all(map(is_, pending, self._pending))
-        if same and [field.version for field in fields] != versions:
-            self._drop(len(pending))
+        if batch.routine is None:
+            now = map(_version_of, fields)
+            changed = [
+                one for one, was, new in zip(fields, versions, now, strict=True) if was != new
+            ]
+            self._remember(node, pending, values, changed[:1])
+        if not self._pending.finish(values, batch.waiting, count):
+            self._drop(count)
+        self._started = None
+
+    def _drop_executed(
+        self, started: list[PendingInvoke], fields: tuple[Any, ...], versions: list[int]
+    ) -> None:
+        """Drop the invokes that ran before an interrupt; other pending ones run later."""
+        pending = self._pending.records
+        same = len(started) <= len(pending) and all(map(is_, started, pending))
+        if same and [*map(_version_of, fields)] != versions:
+            self._drop(len(started))
         self._started = None
 
     def _remember(
-        self,
-        batch: _Batch,
-        invokes: tuple[_Invoke, ...],
-        values: Sequence[Any],
-        changed: tuple[int, ...],
+        self, node: _Node, pending: list[PendingInvoke], values: list[Any], changed: list[Any]
     ) -> None:
         """Remember the cached call of merged invokes, and the first field that they change."""
-        found = self._cached(_calls_of(invokes, values), batch, invokes[0].options)
-        if found is not None and changed:
-            self._batches[invokes] = batch._replace(entry=found[0], fields=changed)
+        batch = node.batch
+        if batch is None or not changed:
+            return
+        found = self._cached(live_calls(pending, values), batch, pending[0][0].options)
+        if found is not None:
+            compiled, at = found[0].compiled, [id(one) for one in values].index(id(changed[0]))
+            node.batch = batch._replace(
+                fields=_getter((at,)),
+                are_current=found[0].call.is_current,
+                routine=compiled.routine,
+                data=_getter(compiled.order),
+                fits=compiled.fits if compiled.constants or compiled.equal else None,
+            )
 
     def _run_first(self) -> None:
         """Run the first pending invoke, because one of those that were merged has an error."""
-        invoke, values, _ = self._pending[0]
+        pending = self._pending.records[:1]
+        node = self._node_of(pending)
         try:
-            batch = self._batches.get((invoke,)) or self._new_batch(
-                1, "an invoke after it has an error"
-            )
-            fields = [values[at] for at in batch.fields]
-            self._started = self._pending[:1], fields, [field.version for field in fields]
-            self._run_merged(batch, (invoke,), values)
+            batch = node.batch or self._new_batch(node, pending, "an invoke after it has an error")
+            values = [*pending[0][1]]
+            fields = batch.fields(values)
+            self._started = pending, fields, [*map(_version_of, fields)]
+            self._run_merged(node, batch, pending, values)
         except Exception as error:
             self._drop(len(self._pending))
-            error.add_note(f"It occurred in the deferred invoke {_listed([invoke])}.")
+            error.add_note(f"It occurred in the deferred invoke {listed_places(pending)}.")
             raise
         self._drop(1)
 
-    def _new_batch(self, count: int, why: str) -> _Batch:
-        """Return the description of the first pending invokes, which are merged; remember it."""
-        if len(self._batches) >= _MOST_BATCHES:
-            self._batches.clear()
-        pending = self._pending[:count]
-        invokes = tuple([invoke for invoke, _, _ in pending])
-        if count < len(self._pending):
+    def _new_batch(self, node: _Node, pending: Sequence[PendingInvoke], why: str) -> _Batch:
+        """Return the description of pending invokes, which are merged; remember it."""
+        if len(pending) < len(self._pending):
             why = "another rank had no more pending invokes"
         why = why or f"the program needs a value at {user_location()}"
-        about = _explained(invokes, why) if invokes[0].options.explain else ""
-        made = self._batches[invokes] = _batch_of(pending, about)
+        about = _explained(pending, why) if pending[0][0].options.explain else ""
+        made = node.batch = _batch_of(pending, about)
         return made
 
     def _run_merged(
-        self, batch: _Batch, invokes: tuple[_Invoke, ...], values: Sequence[Any]
+        self, node: _Node, batch: _Batch, pending: Sequence[PendingInvoke], values: Sequence[Any]
     ) -> None:
         """Run invokes as one; their arguments were compared when they were added."""
-        entry, options = batch.entry, invokes[0].options
-        if (
-            entry is None
-            or entry not in self._session.calls.get(batch.key, ())
-            or not entry.compiled.fits(values)
-        ):
-            calls = _calls_of(invokes, values)
+        if batch.routine is None or not (batch.fits is None or batch.fits(values)):
+            calls, options = live_calls(pending, values), pending[0][0].options
             found = self._cached(calls, batch, options)
             self._execute(found, (calls, batch.label, batch.sites, options))
             return
         try:
-            entry.compiled.routine(*[values[at] for at in entry.compiled.order])
+            batch.routine(*batch.data(values))
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
-            about = _calls_of(invokes, values), batch.label, batch.sites, options
+            node.batch = None  # another routine may run the invoke
+            options = pending[0][0].options
+            about = live_calls(pending, values), batch.label, batch.sites, options
             recover(self._session, error, about)
 
     def _drop(self, count: int) -> None:
         """Remove the first invokes; data that later ones do not use are no longer waited for."""
-        done = self._pending[:count]
-        del self._pending[:count]
-        self._pending_sites.clear()
-        self._pending_sites.update([invoke.number for invoke, _, _ in self._pending])
-        still = {id(value) for _, values, _ in self._pending for value in values}
+        pending = self._pending.records
+        done = pending[:count]
+        del pending[:count]
+        still = {id(value) for _, values, _ in pending for value in values}
         for invoke, values, _ in done:
             for value in [values[at] for at in invoke.waiting]:
                 if id(value) not in still:
@@ -367,7 +391,8 @@ class DeferredInvokes:
         self, calls: tuple[LiveCall, ...], batch: _Batch, options: JitOptions
     ) -> tuple[CacheEntry, tuple[Any, ...]] | None:
         """Return the cached call of merged invokes, which have no frame, with its data."""
-        for entry in self._session.calls.get(batch.key, ()):
+        sites = batch.sites
+        for entry in self._session.calls.get(id(sites.f_code), {}).get(sites.f_lasti, ()):
             data = entry.call.match(options, batch.label, calls)
             if data is not None:
                 return entry, data
@@ -390,7 +415,7 @@ class DeferredInvokes:
 
     # -- numbers of kernels ----------------------------------------------------------------------
 
-    def _numbers_of(self, calls: Sequence[LiveCall]) -> tuple[_Numbers, ...] | None:
+    def _numbers_of(self, calls: Sequence[LiveCall]) -> tuple[Numbers, ...] | None:
         """Return the numbers that kernels read; None if they are unknown."""
         found = []
         for call in calls:
@@ -406,136 +431,39 @@ class DeferredInvokes:
                     return None
                 snapshot = self._session.functions.snapshot_of(function, MODULES["gocean"])
                 variables = [
-                    one for each in resolved for one in _variables(each.function, each.text.text)
+                    one for each in resolved for one in variables_in(each.function, each.text.text)
                 ]
-                known = self._numbers[call.kernel] = _Numbers(
+                known = self._numbers[call.kernel] = Numbers(
                     call.kernel, snapshot, tuple(variables)
                 )
             found.append(known)
         return tuple(found)
 
 
-def _calls_of(invokes: Iterable[_Invoke], values: Sequence[Any]) -> tuple[LiveCall, ...]:
-    """Return the calls of invokes with their arguments, which follow each other."""
-    calls, start = [], 0
-    for invoke in invokes:
-        for kind, kernel, first, last in invoke.calls:
-            calls.append(_made(kind, (kernel, (*values[start + first : start + last],))))
-        start += invoke.calls[-1][-1]
-    return tuple(calls)
+def _getter(order: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """Return a function that returns the values at these positions."""
+    if len(order) == 1:
+        return lambda values: (values[order[0]],)
+    return itemgetter(*order)
 
 
-def _invoke_of(
-    calls: Sequence[LiveCall],
-    label: str,
-    where: tuple[FrameType, int],
-    options: JitOptions,
-    numbers: tuple[_Numbers, ...],
-) -> _Invoke:
-    """Return an invoke; `where` is its call site and the number of the site."""
-    frame, number = where
-    values = [*chain.from_iterable([call.args for call in calls])]
-    ends = [*accumulate([len(call.args) for call in calls], initial=0)]
-    return _Invoke(
-        tuple([
-            (type(call), call.kernel, start, stop)
-            for call, start, stop in zip(calls, ends, ends[1:], strict=False)
-        ]),
-        label,
-        (frame.f_code, frame.f_lasti),
-        (id(frame.f_code), frame.f_lasti),
-        options,
-        numbers,
-        tuple([one for one in numbers if one.variables]),
-        tuple([at for at, value in enumerate(values) if hasattr(value, "waiting")]),
-        next(at for at, value in enumerate(values) if hasattr(value, "grid")),
-        number,
-    )  # fmt: skip
-
-
-def _batch_of(pending: Sequence[_Record], about: str) -> _Batch:
+def _batch_of(pending: Sequence[PendingInvoke], about: str) -> _Batch:
     invokes = [invoke for invoke, _, _ in pending]
     values = [*chain.from_iterable([values for _, values, _ in pending])]
     distinct = {id(value): at for at, value in enumerate(values) if hasattr(value, "waiting")}
-    numbers: dict[int, tuple[int, _Numbers]] = {}
+    numbers: dict[int, tuple[int, Numbers]] = {}
     for at, invoke in enumerate(invokes):
         for each in invoke.numbers:
             numbers.setdefault(id(each), (at, each))
     sites = MergedSites(tuple([invoke.site for invoke in invokes]), about)
     return _Batch(
         sites,
-        (id(sites.f_code), sites.f_lasti),
         "_".join([invoke.label for invoke in invokes if invoke.label])[:_LONGEST],
-        tuple([at for at in distinct.values() if hasattr(values[at], "grid")]),
+        _getter([at for at in distinct.values() if hasattr(values[at], "grid")]),
         tuple(distinct.values()),
         tuple(numbers.values()),
+        any(invoke.varying for invoke in invokes),
     )
-
-
-def _check_numbers(
-    batch: _Batch, invokes: tuple[_Invoke, ...], variables: tuple[tuple[list[Any], ...], ...]
-) -> None:
-    """Check that no number that a kernel reads has changed since its invoke."""
-    for invoke, before in zip(invokes, variables, strict=True) if any(variables) else ():
-        for numbers, values in zip(invoke.varying, before, strict=True):
-            now = numbers.values()
-            for (_, name), first, last in zip(numbers.variables, values, now, strict=True):
-                if first is not last:
-                    raise _changed(f"'{name}'", numbers, invoke)
-    for at, numbers in batch.numbers:
-        if not numbers.snapshot.is_current():
-            raise _changed("A value", numbers, invokes[at])
-
-
-def _changed(what: str, numbers: _Numbers, invoke: _Invoke) -> DeferredInvokeError:
-    return DeferredInvokeError(
-        f"{what}, which the kernel '{numbers.kernel.name}' uses, has changed since the deferred "
-        f"invoke {_listed([invoke])}: pass it as a scalar argument, or call complete_invokes() "
-        f"before the change."
-    )
-
-
-def _variables(function: Any, text: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield the numbers of modules that a function reads: their owners and names.
-
-    `text` is the text of the function, in which a name may also be that of a local variable.
-    """
-    values: Mapping[str, Any] = getattr(function, "__globals__", {})
-    known = global_names_in(function.__code__)
-    for match in re.finditer(r"\b([^\W\d]\w*)((?:\.[^\W\d]\w*)*)", text):
-        owner, name = values, match[1]
-        if name not in known:
-            continue
-        for part in match[2].split(".")[1:]:
-            module = owner.get(name)
-            if not isinstance(module, ModuleType):
-                break
-            owner, name = vars(module), part
-        if isinstance(owner.get(name), Number):
-            yield owner, name
-
-
-def _grid_of(calls: Sequence[LiveCall]) -> Any:
-    """Return the grid of the fields of calls; None if the invoke cannot be deferred."""
-    grid = None
-    for call in calls:
-        for value in call.args:
-            own = getattr(value, "grid", None)
-            if own is not None and hasattr(value, "waiting"):
-                if grid is not None and own is not grid:
-                    return None
-                grid = own
-            elif (
-                not hasattr(value, "waiting")
-                and argument_kind(value.__class__) is not ArgumentKind.NUMBER
-            ):
-                return None
-    return grid
-
-
-def _listed(invokes: Iterable[_Invoke]) -> str:
-    """Return the places of invokes for a message."""
-    return ", ".join(f"at {_place(one)}" for one in invokes)
 
 
 def _why(text: str, frame: InvokeSite, options: JitOptions) -> str:
@@ -543,18 +471,14 @@ def _why(text: str, frame: InvokeSite, options: JitOptions) -> str:
     return text.format(place_of_call(frame)) if options.explain else text
 
 
-def _explained(invokes: Sequence[_Invoke], why: str) -> str:
+def _explained(pending: Sequence[PendingInvoke], why: str) -> str:
     """Return the places of merged invokes, and the reason why no further ones were merged."""
     lines = [
-        f"  {_place(one)}  {f'{one.label}: ' if one.label else ''}"
+        f"  {place_text(one)}  {f'{one.label}: ' if one.label else ''}"
         f"{', '.join([kernel.name for _, kernel, _, _ in one.calls])}"
-        for one in invokes
+        for one, _, _ in pending
     ]
-    head = f"{len(invokes)} deferred invokes were merged; the next ones were not, because {why}:"
-    if len(invokes) == 1:
+    head = f"{len(pending)} deferred invokes were merged; the next ones were not, because {why}:"
+    if len(pending) == 1:
         head = f"One deferred invoke was not merged with others, because {why}:"
     return "\n".join([head, *lines])
-
-
-def _place(one: _Invoke) -> str:
-    return place_of_call(MergedSites((one.site,)))

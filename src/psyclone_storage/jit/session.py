@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.jit._pure import CallTable
 from psyclone_storage.jit.types import CompiledInvoke, JitOptions
 from psyclone_storage.languages.python.parse.closure import FunctionReader
 
@@ -25,9 +26,8 @@ class JitSession:
     """The functions of kernels."""
     compiled: dict[Hashable, CompiledInvoke] = field(default_factory=dict)
     """Compiled invokes by call site, kernels, kinds of arguments and options."""
-    calls: dict[tuple[int, Hashable], tuple[Any, ...]] = field(default_factory=dict)
-    """The latest calls of each call site: its code by identity, and the instruction
-    or those of merged invokes."""
+    calls: CallTable = field(default_factory=dict)
+    """The latest calls of each call site."""
     _results: dict[tuple[Hashable, ...], Any] = field(default_factory=dict)
 
     def options(self, **keywords: Any) -> JitOptions:

@@ -263,8 +263,8 @@ def test_what_is_forgotten_is_never_the_same(kind: Any, monkeypatch: pytest.Monk
             going.clear()
             return found
 
-    table, going = Table(), [Datum()]
     frame: Any = SimpleNamespace(f_code=made.__code__, f_lasti=0)
+    table, going = {id(frame.f_code): Table()}, [Datum()]
     session = JitSession(calls=table)
     monkeypatch.setattr(call_cache, "CachedCall", kind)
 
@@ -274,7 +274,7 @@ def test_what_is_forgotten_is_never_the_same(kind: Any, monkeypatch: pytest.Monk
         call_cache.cache_call(session, frame, about, compiled, ClosureSnapshot())
 
     keep(one := going[0])
-    place, was = id(one), table[id(frame.f_code), 0]
+    place, was = id(one), table[id(frame.f_code)][0]
     going.append(one)
     del one
     keep(A)
@@ -322,7 +322,7 @@ def step(new: Field, old: Field, by: float) -> None:
 def kept_at_step() -> tuple[Any, ...]:
     """Return what is kept of the one invoke in `step`."""
     places = PROGRAM.session.calls
-    return next((known for place, known in places.items() if place[0] == id(step.__code__)), ())
+    return next(iter(places.get(id(step.__code__), {}).values()), ())
 
 
 def test_fields_that_take_turns_are_all_kept_and_forgotten_when_they_go() -> None:
@@ -357,16 +357,17 @@ def test_a_place_is_code_and_instruction() -> None:
     call = (Asked(FIRST, (A, 1.0)),)
     for kind, find in zip(KINDS, FINDERS, strict=True):
         last = made(kind, *call)
-        table = {(id(frame.f_code), at): ((last, "found"),) for at in range(2 * 4096)}
+        place, instructions = id(frame.f_code), range(2 * 4096)
+        table = {place: dict.fromkeys(instructions, ((last, "found"),))}
         assert find(table, frame, ASKED, "name", call) == ((last, "found"), (1.0, A))
         assert find(table, frame, OTHER, "name", call) is None
         assert find(table, other, ASKED, "name", call) is None
         assert find({}, frame, ASKED, "name", call) is None
         second = made(kind, Asked(SECOND, (A, 1.0)))
-        table = dict.fromkeys(table, ((second, 2), (last, 1)))
+        table = {place: dict.fromkeys(instructions, ((second, 2), (last, 1)))}
         assert find(table, frame, ASKED, "name", call) == ((last, 1), (1.0, A))
         with pytest.raises((TypeError, AttributeError)):
-            find(dict.fromkeys(table, ((A, 1),)), frame, ASKED, "name", call)
+            find({place: dict.fromkeys(instructions, ((A, 1),))}, frame, ASKED, "name", call)
 
 
 def test_what_is_refused_is_refused_where_something_like_it_was_taken() -> None:

@@ -42,7 +42,7 @@ from psyclone_storage.gocean import (
     scalar,
     sum_X,
 )
-from psyclone_storage.jit import deferred, invokes
+from psyclone_storage.jit import deferrable, deferred, invokes
 from psyclone_storage.runtime.gocean import Field, Grid
 
 FACTOR = 2.0
@@ -213,7 +213,7 @@ def test_a_changed_number_of_a_kernel_is_an_error(monkeypatch: pytest.MonkeyPatc
     before = one.values.copy()
     invoke(times_factor(one))
     monkeypatch.setitem(globals(), "FACTOR", 5.0)
-    with pytest.raises(deferred.DeferredInvokeError, match=r"'FACTOR', which .*times_factor"):
+    with pytest.raises(deferrable.DeferredInvokeError, match=r"'FACTOR', which .*times_factor"):
         one.sum()
     monkeypatch.setitem(globals(), "FACTOR", 2.0)
     np.testing.assert_array_equal(one.values, 2.0 * before)
@@ -281,7 +281,7 @@ def test_the_queue_has_a_limit() -> None:
     before = one.values.copy()
     text = "\n".join(f"invoke(scale(one, {1.0 + number % 2}))" for number in range(100))
     exec(text, {"invoke": invoke, "scale": scale, "one": one})
-    assert 0 < pending() <= deferred._MOST
+    assert 0 < pending() <= deferrable.MOST
     np.testing.assert_array_equal(one.values, before * 2.0**50)
 
 
@@ -328,7 +328,9 @@ def test_kernels_in_fortran_and_numbers_of_modules_are_seen() -> None:
     module.step = 2.0  # type: ignore[attr-defined]
     names = {"module": module, "array": np.zeros(3), "FACTOR": 1.0, "text": "x"}
     function = eval("lambda: module.step + FACTOR + array[0]", names)
-    found = {name for _, name in deferred._variables(function, "module.step + FACTOR + array[0]")}
+    found = {
+        name for _, name in deferrable.variables_in(function, "module.step + FACTOR + array[0]")
+    }
     assert found == {"step", "FACTOR"}
 
 

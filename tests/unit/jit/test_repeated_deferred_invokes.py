@@ -37,7 +37,7 @@ from psyclone_storage.gocean import (
     scalar,
     sum_X,
 )
-from psyclone_storage.jit import deferred
+from psyclone_storage.jit import _pure, deferrable, deferred, native
 from psyclone_storage.runtime.gocean import Field, Grid
 
 FACTOR = 2.0
@@ -85,13 +85,13 @@ def _usual() -> Iterator[None]:
 def learned(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list that gets an item for each invoke that the queue did not know."""
     found: list[int] = []
-    original = deferred._invoke_of
+    original = deferred.invoke_of
 
     def invoke_of(*given: Any) -> Any:
         found.append(1)
         return original(*given)
 
-    monkeypatch.setattr(deferred, "_invoke_of", invoke_of)
+    monkeypatch.setattr(deferred, "invoke_of", invoke_of)
     return found
 
 
@@ -215,7 +215,7 @@ def test_a_changed_number_of_a_module_is_used(monkeypatch: pytest.MonkeyPatch) -
     np.testing.assert_array_equal(one.values, 64.0 * before)
     invoke(times_factor(one))
     monkeypatch.setitem(globals(), "FACTOR", 5.0)
-    with pytest.raises(deferred.DeferredInvokeError, match="'FACTOR', which"):
+    with pytest.raises(deferrable.DeferredInvokeError, match="'FACTOR', which"):
         one.sum()
     monkeypatch.setitem(globals(), "FACTOR", 0.5)
     np.testing.assert_array_equal(one.values, 32.0 * before)
@@ -271,7 +271,7 @@ def test_an_interrupt_at_any_line_of_the_queue_changes_no_value() -> None:
     configure(distributed=False, defer=True)
     grid = Grid((4, 3), (1.0, 1.0))
     one, other = Field(grid, values=np.ones((4, 3))), Field(grid, values=np.ones((4, 3)))
-    source = deferred.__file__
+    sources = {deferred.__file__, deferrable.__file__, _pure.__file__}
     effects: list[int] = []
 
     def step(at: int) -> bool:
@@ -280,10 +280,10 @@ def test_an_interrupt_at_any_line_of_the_queue_changes_no_value() -> None:
 
         def trace(frame: FrameType, event: str, _: object) -> Any:
             nonlocal count
-            if frame.f_code.co_filename != source:
+            if frame.f_code.co_filename not in sources:
                 return None if event == "call" else trace
             # CPython handles no signal in lines that only take or release a lock.
-            text = linecache.getline(source, frame.f_lineno).lstrip()
+            text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip()
             is_point = event == "line" and not text.startswith(("with ", "try:"))
             count += is_point
             if is_point and count == at:
@@ -292,6 +292,8 @@ def test_an_interrupt_at_any_line_of_the_queue_changes_no_value() -> None:
             return trace
 
         values, done = [1.0], 0
+        invoke(scale(one, 1.0))
+        complete_invokes()
         one.fill(1.0)
         other.fill(1.0)
         sys.settrace(trace)
@@ -318,8 +320,9 @@ def test_an_interrupt_at_any_line_of_the_queue_changes_no_value() -> None:
     at = 1
     while step(at):
         at += 1
-    assert at > 60
-    assert set(effects) == {0, 1, 2, 3}
+    assert at > 30
+    # In C, an invoke of a known sequence executes no lines, except the first one.
+    assert set(effects) >= ({0, 3} if native.COMPILED else {0, 1, 2, 3})
 
 
 def test_a_field_that_the_program_deletes_is_collected() -> None:
