@@ -191,6 +191,7 @@ CODES: dict[str, str] = {
     "S118": "A name in invokes denotes different kernels in different procedures.",
     "S119": "No subroutine of a kernel accepts the precision of an argument (a warning).",
     "S120": "An argument is computed from a variable that the same invoke changes (a warning).",
+    "S121": "The result of a kernel depends on the order of the points (a warning).",
     "T001": "A script cannot be read or has no function 'trans'.",
     "T002": "A script failed.",
     "T003": "A schedule has no statement with the name that a step specifies.",

@@ -206,6 +206,7 @@ CURES: dict[str, str] = {
     "S118": "Rename one of the two where it is imported: 'use <module>, only: <new> => <old>'.",
     "S119": "Declare the argument with the kind of the subroutine, or write it after the literal.",
     "S120": "Call the kernel in a later invoke, or assign the value to a variable before this one.",
+    "S121": "Read the neighbours from a copy of the field.",
     "T001": "Check the name of the script, and that it is a text of Python in UTF-8.",
     "T002": "Mend the script at this line; '--traceback' shows all calls of Python.",
     "T003": "Name a statement that '--schedule' shows.",

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 
@@ -17,6 +18,33 @@ PROMISES = (
     "unwritten-elements-unused",
 )
 """The choices of `--assume`: the values of `ir.facts.ASSUMPTIONS`."""
+# By flag: the name of the option in parsed arguments, and what to do instead.
+_OF_ALGORITHMS = {
+    "--check": ("check", "Leave it out: every step is checked."),
+    "--compile": ("compile", "Compile the output with the Fortran compiler."),
+    "--dag": ("dag", "Use '--explain' or '--loops-json'."),
+    "--dyndep": ("dyndep", "Use '--depfile'."),
+    "--gather-kernels": ("gather_kernels", "Leave it out."),
+    "--kernel-list": ("kernel_list", "Leave it out."),
+    "--schedule": ("schedule", "Use '--explain' or '--loops-json'."),
+    "--schedule-json": ("schedule_json", "Use '--loops-json'."),
+    "--target": ("target", "Use a recipe for OpenMP or OpenACC."),
+    "-oalg": ("oalg", "Use '-o FILE'."),
+    "-okern": ("okern", "Leave it out."),
+    "-opsy": ("opsy", "Use '-o FILE'."),
+    "-p": ("profile", "Use 'ProfileTrans' in a script."),
+}
+_OF_FILES = {
+    "--assume": "assume",
+    "--contracts": "contracts",
+    "--device-data": "device_data",
+    "--device-storages": "device_storages",
+    "--link-check": "link_check",
+    "--loops-json": "loops_json",
+    "--require-applied": "require_applied",
+    "--strip-directives": "strip_directives",
+    "--transfers-json": "transfers_json",
+}
 _INVOKE = regex(r"\binvoke\b", re.IGNORECASE)
 
 
@@ -121,6 +149,23 @@ def file_options(given: argparse.Namespace) -> FileOptions:
         given.link_check,
         given.device_storages,
     )
+
+
+def check_file_options(given: argparse.Namespace, *, without_api: bool) -> Iterator[Diagnostic]:
+    """Yield an error for each option for algorithms that is given for plain Fortran, and reversed.
+
+    `without_api` is whether the files are plain Fortran.
+    """
+    if given.api or given.oalg or given.opsy:
+        for flag, name in _OF_FILES.items():
+            if getattr(given, name):
+                message = f"'{flag}' is for files without an API."
+                yield Diagnostic("L002", message, hint="Leave it out, or '-api' and its outputs.")
+    elif without_api:
+        for flag, (name, hint) in _OF_ALGORITHMS.items():
+            if getattr(given, name):
+                message = f"'{flag}' is for algorithms, not for files without an API."
+                yield Diagnostic("L002", message, hint=hint)
 
 
 def is_plain(file: Path) -> bool:

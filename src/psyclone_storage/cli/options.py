@@ -21,6 +21,7 @@ from psyclone_storage.cli.examples import UnpackExamples
 from psyclone_storage.cli.file_options import (
     FileOptions,
     add_file_options,
+    check_file_options,
     contradictory_contracts,
     file_options,
     is_plain,
@@ -210,7 +211,8 @@ def read_options(words: Sequence[str]) -> CommandOptions:
         second_reader=given.frontend == "fparser2",
         fixed_form=given.fixed_form if given.fixed_form or given.free_form else None,
     )
-    said = tuple(check_psyclone_options(given, without_api=options.without_api))
+    checks = check_psyclone_options, check_file_options
+    said = tuple(one for check in checks for one in check(given, without_api=options.without_api))
     if any(item.severity is Severity.ERROR for item in said):
         raise CompileError(*said)
     options = replace(options, remarks=said)

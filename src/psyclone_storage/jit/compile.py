@@ -9,6 +9,7 @@ other numbers, each one is passed with its own name.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -21,6 +22,7 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.render import render_text
 from psyclone_storage.base.results import Result
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.base.uncaught import level_of_user
 from psyclone_storage.config.load import settings_of
 from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SINGLE
 from psyclone_storage.ir import expr as ex
@@ -87,6 +89,9 @@ def compile_invoke(session: JitSession, invoke: JitInvoke, *, apart: bool) -> Co
     Raises:
         CompileError: all errors in the kernels and the calls, with a note that shows their
             locations.
+
+    Warns:
+        UserWarning: the diagnostics of the compilation that are warnings.
     """
     calls, label, site, options = invoke
     compiler = session.once(_make_compiler, session, options)
@@ -98,6 +103,8 @@ def compile_invoke(session: JitSession, invoke: JitInvoke, *, apart: bool) -> Co
     called = {key_of(name): one for (name, _), one in zip(named, kernels, strict=True)}
     build = compiler.compile_parsed(algorithm, CalledKernels(called), (), LocalNumbering())
     (made,) = build.program.invokes
+    if build.warnings:
+        warnings.warn(render_text(build.warnings), stacklevel=level_of_user())
     return CompiledInvoke(
         load_routine(build.program.name, made.name, build.psy_text, build.beside),
         _order(named, made.schedule.data),

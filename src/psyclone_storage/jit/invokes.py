@@ -209,7 +209,8 @@ def _find_or_compile(  # noqa: PLR0913 - the parts of a call
     made = compile_invoke(session, (calls, label, site, options), apart=apart)
     if options.explain and made.build is not None:
         _explain(made.build, calls, frame)
-    if entry is not None:
+    has_warnings = made.build is not None and made.build.warnings
+    if entry is not None and not has_warnings:  # each program prints warnings, so it must compile
         entry.store(made)
     return made
 

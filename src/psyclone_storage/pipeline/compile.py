@@ -50,6 +50,7 @@ from psyclone_storage.pipeline.request import CompileRequest, LineLimit, suffixe
 from psyclone_storage.pipeline.thread_safety import (
     add_thread_comments,
     check_known_effects,
+    check_order_of_points,
     check_reproducible_sums,
 )
 from psyclone_storage.targets.apis import api_parts, lower, target_of
@@ -164,7 +165,7 @@ class Compiler:
             CompileError: all errors found by one stage.
         """
         program, rules = self.planned(algorithm, called)
-        notes = (*notes, *check_argument_values(program))
+        notes += (*check_argument_values(program), *check_order_of_points(program, self.kernels))
         journal: Journal = {}
         refused: Refused = ()
         if self.requested is not None:

@@ -1,13 +1,14 @@
-"""Thread safety: comments on trusted kernels, and warnings on unknown effects and sums."""
+"""Thread safety: comments on trusted kernels, and warnings on unknown effects, sums and order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.base.diagnostic import Diagnostic, Severity
+from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.kernel import ReductionOp
+from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.kernel import GridStencil, ReductionOp
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.schedule import Compound, DirectiveRegion, KernelCall, Program, Statement
 from psyclone_storage.ir.unit import Unit
@@ -72,6 +73,39 @@ def check_known_effects(program: Program, kernels: KernelRepository) -> Iterator
             " settings.",
             severity=Severity.WARNING,
         )
+
+
+def check_order_of_points(program: Program, kernels: KernelRepository) -> Iterator[Diagnostic]:
+    """Yield S121 for each kernel that reads neighbours of a field which it writes.
+
+    Its result depends on the order of the points. With distributed memory this order depends on the
+    number of ranks. A kernel in THREAD_SAFE_PROCEDURES never reads a point that it writes.
+    """
+    found: dict[str, Diagnostic] = {}
+    for invoke in program.invokes:
+        for call in kernel_calls(invoke.schedule) if invoke.schedule.distributed else ():
+            if call.kernel.name not in found and not _is_trusted(call, kernels):
+                found.update((call.kernel.name, one) for one in _reads_of_written(call))
+    yield from found.values()
+
+
+def _reads_of_written(call: KernelCall) -> Iterator[Diagnostic]:
+    used = tuple(zip(call.kernel.args, call.args, strict=True))
+    written = {actual.datum for arg, actual in used if arg.access.writes}
+    for arg, actual in used:
+        stencil = arg.stencil if actual.datum in written else None
+        if isinstance(stencil, GridStencil) and stencil.depth:
+            name = call.kernel.name
+            yield Diagnostic(
+                "S121",
+                f"'{name}' reads neighbours in '{spell(actual.value)}', which it writes: the"
+                " result depends on the order of the points, and on the number of ranks.",
+                actual.span or call.span,
+                hint="Read the neighbours from a copy of the field. If the kernel reads no point"
+                f" that it writes, set 'THREAD_SAFE_PROCEDURES = {name}' in the settings.",
+                related=(Related(arg.span, "the metadata"),) if arg.span else (),
+                severity=Severity.WARNING,
+            )
 
 
 def _called_by(call: KernelCall, unknown: dict[str, KernelCall]) -> list[str]:

@@ -166,6 +166,48 @@ def test_contradictions(folder: Path, words: list[str]) -> None:
     assert done.written == {}
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-p", "routines"],
+        ["--compile"],
+        ["--check"],
+        ["--schedule"],
+        ["--dag", "d.dot"],
+        ["--schedule-json", "s.json"],
+        ["--gather-kernels", "k.f90"],
+        ["--kernel-list", "k.txt"],
+        ["--dyndep", "d.dd", "out.f90"],
+        ["--target", "storage"],
+        ["-okern", "kernels"],
+    ],
+)
+def test_options_of_algorithms_are_rejected(folder: Path, words: list[str]) -> None:
+    """An option without effect would let a build believe that it was honoured."""
+    done = run_command([*words, "good.f90", "-o", "out.f90"], folder)
+    assert done.status == 1
+    assert f"error[L002]: '{words[0]}' is for algorithms" in done.err
+    assert done.written == {}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--strip-directives", "omp"],
+        ["--assume", "component-pointers-distinct"],
+        ["--loops-json", "l.json"],
+        ["--require-applied"],
+        ["--device-data", "s"],
+    ],
+)
+def test_options_of_files_are_rejected_with_an_api(folder: Path, words: list[str]) -> None:
+    """The algorithm would otherwise count as plain Fortran and remain as it is."""
+    done = run_command(["-api", "gocean", *words, "good.f90"], folder)
+    assert done.status == 1
+    assert f"error[L002]: '{words[0]}' is for files without an API." in done.err
+    assert done.written == {}
+
+
 def test_without_options_the_text_is_printed(folder: Path) -> None:
     """A file that invokes nothing is no algorithm: no title, no warning."""
     done = run_command(["good.f90"], folder)
