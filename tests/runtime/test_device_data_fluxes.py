@@ -2,7 +2,7 @@
 
 A halo exchange outside the files uses the device, another procedure only reads its arguments. Work
 arrays are private in their module and allocated in some steps only, masks are targets, and the
-tracers are passed as parts of one array.
+tracers are passed as parts of one array, once by a generic name.
 """
 
 from __future__ import annotations
@@ -66,6 +66,9 @@ module fluxes_mod
   private
   public :: advance
   real(8), allocatable, dimension(:, :) :: diagonal, lower
+  interface slopes
+    module procedure column_slopes, all_slopes
+  end interface slopes
 contains
   subroutine advance(step, method, dt, wind, q, now, next)
     integer, intent(in) :: step, method, now, next
@@ -186,7 +189,12 @@ contains
     end do
     !$acc end kernels
   end subroutine solve
-  subroutine slopes(values, slope)
+  subroutine column_slopes(values, slope)
+    real(8), intent(in) :: values(n)
+    real(8), intent(out) :: slope(n)
+    slope(:) = values
+  end subroutine column_slopes
+  subroutine all_slopes(values, slope)
     real(8), intent(in) :: values(n, nk)
     real(8), intent(out) :: slope(n, nk)
     integer :: i, k
@@ -197,7 +205,7 @@ contains
       end do
     end do
     !$acc end kernels
-  end subroutine slopes
+  end subroutine all_slopes
 end module fluxes_mod
 module model_mod
   use sizes_mod

@@ -121,10 +121,13 @@ class CallResolver:
             self._imports[uses] = tuple(found)
         return self._imports[uses]
 
-    def in_module(self, symbol: ex.Symbol, source: SourceText | None) -> tuple[ProcedurePlace, ...]:
+    def in_module(
+        self, symbol: ex.Symbol, source: SourceText | None, *, known_only: bool = False
+    ) -> tuple[ProcedurePlace, ...]:
         """Return the procedures that a symbol of a module denotes, () if one is not found.
 
-        `source` is the file of the module, None if the finder has to find it.
+        `source` is the file of the module, None if the finder has to find it. With `known_only`,
+        modules that are not found may extend a generic name.
         """
         module, name = symbol.module_key, key_of(symbol.name)
         source = source or self.finder.source_of(module)
@@ -140,7 +143,7 @@ class CallResolver:
         extended = self.finder.imported(uses, name) if is_generic else None
         if extended is not None and extended.module_key != module:
             found += self.in_module(extended, None)
-            if not found:
+            if not found and not known_only:
                 return ()
         for one in specific_procedures(self.finder.with_included(source), module, name):
             own = None if around is None else around.symbols.get(one)

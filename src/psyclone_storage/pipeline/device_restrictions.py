@@ -147,7 +147,7 @@ class Restrictions:
             if regions and not (by_name and isinstance(call.procedure, ex.Name)):
                 yield f"'{what}' has device regions, but no plain call", place
             elif (
-                (regions and len(names) > 1)
+                (regions and not self.tree.uses.is_certain(call, code))
                 or (not names and self._may_be_known(call, code))
                 or self._may_be_overridden(call, code)
             ):

@@ -31,7 +31,7 @@ from psyclone_storage.ir.types import Intent, Intrinsic
 from psyclone_storage.languages.fortran.parse.state import read_state
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.call_resolution import CallResolver, ProcedurePlace, symbol_of_call
-from psyclone_storage.pipeline.generic_calls import SpecificProcedures
+from psyclone_storage.pipeline.generic_calls import MAYBE, Maybe, SpecificProcedures
 from psyclone_storage.pipeline.overloads import is_overload
 
 _WORST = ArrayUse(exposed=True, written=True)
@@ -115,11 +115,42 @@ class ProgramUses:
         symbol = symbol_of_call(call, code)
         if symbol is not None and not is_overload(symbol.key):
             names = self._of_symbol(symbol, home_module(code))
-            if len(names) < 2:
-                return names
-            fitting = SpecificProcedures(code, self.finder)
-            return tuple(one for one in names if fitting.accepts(self.procedures[one], call))
+            return names if len(names) == 1 else tuple(self._specific(names, symbol, call, code))
         return self._in_program(self._calls.called(call, symbol, code))
+
+    def is_certain(self, call: ProcedureCall, code: Routine) -> bool:
+        """Return whether one procedure of the program is certainly the one that a call executes.
+
+        Modules that are not known may extend a generic name. If all arguments certainly fit one
+        procedure, others cannot fit, because their arguments must differ.
+        """
+        symbol = symbol_of_call(call, code)
+        if symbol is None or is_overload(symbol.key):
+            return len(self.called(call, code)) == 1
+        names = self._of_symbol(symbol, home_module(code))
+        found = self._specific(names, symbol, call, code)
+        return len(names) == 1 or list(found.values()) == [True] or len({*names} & {*found}) == 1
+
+    def _specific(
+        self,
+        names: tuple[ProcedureName, ...],
+        symbol: ex.Symbol,
+        call: ProcedureCall,
+        code: Routine,
+    ) -> dict[ProcedureName, bool | Maybe]:
+        """Return the procedures that a call with a generic name may execute, and if it does.
+
+        A name without arguments may be passed as an argument.
+        """
+        if not names and symbol.origin in (ex.Origin.HOST, ex.Origin.IMPORTED):
+            home = symbol.module_key or home_module(code)
+            places = self._calls.in_module(replace(symbol, module=home), None, known_only=True)
+            names = self._in_program(places)
+        if not call.args:
+            return dict.fromkeys(names, MAYBE)
+        specific = SpecificProcedures(code, self.finder)
+        fits = {one: specific.fits(self.procedures[one], call) for one in names}
+        return {one: value for one, value in fits.items() if value}
 
     def is_on_device(self, line: un.Line, code: Routine) -> bool:
         """Return whether a statement calls a procedure outside the program that uses the device."""

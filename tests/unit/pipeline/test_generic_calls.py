@@ -15,6 +15,9 @@ module scale_mod
   interface scale
     module procedure scale_one_sp, scale_one, scale_two, scale_all
   end interface scale
+  interface named
+    module procedure named_one, named_two, unnamed
+  end interface named
   interface same
     module procedure same_short, same_long
   end interface same
@@ -41,6 +44,23 @@ contains
     integer, intent(in) :: first, last
     print *, x
   end subroutine scale_all
+  subroutine named_one(name, x)
+    character(*), intent(in) :: name
+    real(sp), intent(inout) :: x(:)
+    !$acc kernels
+    x(:) = 2.0_sp * x
+    !$acc end kernels
+  end subroutine named_one
+  subroutine named_two(names, x)
+    character(*), intent(in) :: names(:)
+    real(sp), intent(inout) :: x(:)
+    print *, x, names
+  end subroutine named_two
+  subroutine unnamed(code, x)
+    integer, intent(in) :: code
+    real(sp), intent(inout) :: x(:)
+    print *, x, code
+  end subroutine unnamed
   subroutine same_short(x)
     real(sp), intent(inout) :: x(:)
     !$acc kernels
@@ -77,6 +97,7 @@ def text_of(call: str) -> str:
         ("call scale(c, 1, 2)", False),
         ("call scale(c, last=2, first=1)", False),
         ("call scale(d(:, 1))", True),
+        ("call named(1, c)", False),
     ],
 )
 def test_the_arguments_select_the_procedure(call: str, on_device: bool, tmp_path: Path) -> None:
@@ -85,9 +106,39 @@ def test_the_arguments_select_the_procedure(call: str, on_device: bool, tmp_path
     assert bool(moves(plan)) is on_device
 
 
+def test_a_text_selects_the_procedure_with_a_scalar_of_type_character(tmp_path: Path) -> None:
+    lines = GENERIC.splitlines(keepends=True)
+    first = next(at for at, line in enumerate(lines) if "subroutine named_two" in line)
+    text = "".join((*lines[:first], *lines[first + 5 :])).replace(
+        "named_one, named_two", "named_one"
+    )
+    (tmp_path / "scale_mod.f90").write_text(text, "utf-8")
+    assert moves(plan_of(tmp_path, text_of("call named('a', c)"), "scale_mod.f90"))
+    assert not moves(plan_of(tmp_path, text_of("call named(1, c)"), "scale_mod.f90"))
+
+
 def test_the_kind_of_a_real_without_one_depends_on_the_compiler(tmp_path: Path) -> None:
     (tmp_path / "scale_mod.f90").write_text(GENERIC, "utf-8")
     done = planned(tmp_path, text_of("call same(f)"), "scale_mod.f90")
     assert done.status == 1
     assert "it is not known which procedure 'same' is" in done.err
     assert planned(tmp_path, text_of("call same(e)"), "scale_mod.f90").status == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "status"),
+    [
+        ("call scale(c)", 0),
+        ("call same(e)", 0),
+        ("call same(f)", 1),
+        ("call same(c + 1.0)", 1),
+        ("call named('a', c)", 1),
+    ],
+)
+def test_an_unknown_module_may_have_more_procedures(call: str, status: int, tmp_path: Path) -> None:
+    """They cannot have the same arguments as a known one."""
+    text = GENERIC.replace("  implicit none\n", "  use not_here\n  implicit none\n", 1)
+    (tmp_path / "scale_mod.f90").write_text(text, "utf-8")
+    done = planned(tmp_path, text_of(call), "scale_mod.f90")
+    assert done.status == status
+    assert status == 0 or "it is not known which procedure" in done.err
