@@ -35,7 +35,8 @@ CHECK_RANKS = "PSYCLONE_STORAGE_CHECK_RANKS"
 class _Runner(NamedTuple):
     """The functions that find, run and recover invokes of one API, and their options.
 
-    `table` contains the calls that `find` finds; None if `find` does more.
+    `table` contains the calls that `find` finds; None if `find` does more. `pending` is the queue
+    of deferred invokes, or None.
     """
 
     find: Callable[..., Any]
@@ -43,6 +44,7 @@ class _Runner(NamedTuple):
     recover: Callable[..., None]
     options: Any
     table: dict[Any, Any] | None
+    pending: Any = None
 
 
 class RunningProgram:
@@ -77,6 +79,7 @@ class RunningProgram:
         # If another thread configures meanwhile, this table is no longer in use.
         runners, session = self.runners, self.session
         table: dict[Any, Any] | None = session.calls
+        pending = None
         find = make_call_finder(session)
         run: Callable[..., None] = partial(run_invoke, session)
         recovers: Callable[..., None] = partial(recover, session)
@@ -88,13 +91,9 @@ class RunningProgram:
             self._deferred = self._deferred or [DeferredInvokes(session, find)]
             queue = self._deferred[0]
             find, run, recovers, table = queue.find, queue.run, queue.raise_error, queue.known
-        runners[api] = _Runner(
-            find,
-            run,
-            recovers,
-            session.options(api=api, **self.options),
-            table,
-        )
+            pending = queue.pending
+        options = session.options(api=api, **self.options)
+        runners[api] = _Runner(find, run, recovers, options, table, pending)
         return runners[api]
 
     def configure(self, options: dict[str, Any], *, defer: bool = False) -> None:
@@ -140,7 +139,7 @@ def make_invoke(api: str, program: RunningProgram) -> Callable[..., None]:
             CompileError: a kernel or a call has an error; the notes show where.
         """
         runner = program.runners.get(api) or program.start(api)
-        find, run, _, options, _ = runner
+        find, run, _, options, *_ = runner
         try:
             frame = sys._getframe(1)  # noqa: SLF001  # pylint: disable=protected-access
         except ValueError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from psyclone_storage.base.memo import kept_by_item
@@ -66,9 +67,12 @@ def device_calls(block: Block) -> tuple[KernelCall, ...]:
 
 def entered_data(schedule: Schedule) -> frozenset[str]:
     """Return the data that an `EnterData` statement of `schedule` copies to the device."""
-    return frozenset(
-        name for item in schedule.body if isinstance(item, EnterData) for name in item.data
-    )
+    return frozenset(chain.from_iterable(_entered_by_item(schedule)))
+
+
+@kept_by_item
+def _entered_by_item(item: Statement) -> tuple[str, ...]:
+    return item.data if isinstance(item, EnterData) else ()
 
 
 def moved_data(schedule: Schedule, calls: tuple[KernelCall, ...]) -> tuple[DatumUse, ...]:

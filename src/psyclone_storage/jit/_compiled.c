@@ -21,9 +21,9 @@ typedef struct {
 } Value;
 
 /* One lookup: a getter, its owner, and the value that it found. If the getter is `get` of a plain
- * dictionary, the dictionary is read directly. */
+ * dictionary, or `operator.attrgetter` of one name, the dictionary or the attribute is read directly. */
 typedef struct {
-    PyObject *getter, *owner, *value, *dictionary;
+    PyObject *getter, *owner, *value, *dictionary, *attribute;
 } Lookup;
 
 /* All arrays are in one allocation, which begins with the values: loops evict the caches between two
@@ -63,6 +63,7 @@ static int visit_all(CachedCall *self, visitproc visit, void *arg)
         Py_VISIT(self->lookups[i].owner);
         Py_VISIT(self->lookups[i].value);
         Py_VISIT(self->lookups[i].dictionary);
+        Py_VISIT(self->lookups[i].attribute);
     }
     return 0;
 }
@@ -93,6 +94,7 @@ static int CachedCall_clear(PyObject *object)
         Py_XDECREF(lookups[i].owner);
         Py_XDECREF(lookups[i].value);
         Py_XDECREF(lookups[i].dictionary);
+        Py_XDECREF(lookups[i].attribute);
     }
     PyMem_Free(values);
     Py_CLEAR(self->options);
@@ -141,6 +143,27 @@ static PyObject *dictionary_of(PyObject *getter)
     return same > 0 ? Py_NewRef(owner) : NULL;
 }
 
+/* Return a new reference to the name that `operator.attrgetter` reads; NULL, perhaps with an error, for
+ * other getters and paths. */
+static PyObject *attribute_of(PyObject *getter)
+{
+    PyObject *name = NULL, *parts = NULL, *kind = PyType_GetName(Py_TYPE(getter));
+    if (kind != NULL && PyUnicode_CompareWithASCIIString(kind, "attrgetter") == 0)
+        parts = PyObject_CallMethod(getter, "__reduce__", NULL);
+    if (parts != NULL && PyTuple_Check(parts) && PyTuple_Size(parts) == 2 &&
+        PyTuple_GetItem(parts, 0) == (PyObject *)Py_TYPE(getter)) {
+        PyObject *names = PyTuple_GetItem(parts, 1);
+        name = PyTuple_Check(names) && PyTuple_Size(names) == 1 ? PyTuple_GetItem(names, 0) : NULL;
+        if (name != NULL && (!PyUnicode_Check(name) ||
+                             PyUnicode_FindChar(name, '.', 0, PyUnicode_GetLength(name), 1) >= 0))
+            name = NULL;
+    }
+    Py_XINCREF(name);
+    Py_XDECREF(parts);
+    Py_XDECREF(kind);
+    return name;
+}
+
 /* Store getters, owners and values; -1 with an error. */
 static int fill_lookups(CachedCall *self, PyObject *getters, PyObject *owners, PyObject *values)
 {
@@ -150,7 +173,9 @@ static int fill_lookups(CachedCall *self, PyObject *getters, PyObject *owners, P
         lookup->owner = Py_NewRef(PyTuple_GetItem(owners, i));
         lookup->value = Py_NewRef(PyTuple_GetItem(values, i));
         lookup->dictionary = dictionary_of(lookup->getter);
-        if (lookup->dictionary == NULL && PyErr_Occurred())
+        if (lookup->dictionary == NULL && !PyErr_Occurred())
+            lookup->attribute = attribute_of(lookup->getter);
+        if (PyErr_Occurred())
             return -1;
     }
     return 0;
@@ -393,7 +418,9 @@ static int lookups_match(CachedCall *self)
             if (now == NULL && !PyErr_Occurred())
                 now = Py_None;
         } else {
-            now = PyObject_CallFunctionObjArgs(lookup->getter, lookup->owner, NULL);
+            now = lookup->attribute != NULL
+                      ? PyObject_GetAttr(lookup->owner, lookup->attribute)
+                      : PyObject_CallFunctionObjArgs(lookup->getter, lookup->owner, NULL);
             Py_XDECREF(now); /* only its address is compared */
         }
         if (now == NULL)
@@ -578,7 +605,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
         PyModule_AddObjectRef(module, "Pending", pending) < 0 ||
         PyModule_AddObjectRef(module, "deferral", deferral) < 0 ||
         PyModule_AddObjectRef(module, "quick_invoke", invoke) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 4) < 0) {
+        PyModule_AddIntConstant(module, "EDITION", 5) < 0) {
         Py_DECREF(module);
         return NULL;
     }

@@ -5,12 +5,23 @@
  * arrives in it. All steps that may run Python code come before. `append` then checks that the state of
  * the queue is still the one that the caller has read. */
 
+/* The invoke that has followed a state of the queue last: the node of the state, the call site, the cache
+ * entry and the deferral of the invoke, and the node after it. It is a guess: state, site and arguments
+ * are compared. The entry is dropped with its objects, as in the table of calls. */
+typedef struct {
+    PyObject *node, *code, *entry, *deferral, *next;
+    long at;
+} Follower;
+
 /* `node` is NULL while the queue is closed; each start of a run increments `epoch`. `runner` is the
  * thread that runs the invokes, or 0; `before` and `count_before` are the node and the number of records
- * at the start of the run. */
+ * at the start of the run. `last` is the deferral that was added last, if it is known, and `follower`
+ * that of the empty queue. */
 typedef struct {
     PyObject_HEAD
     PyObject *records, *node, *root, *before;
+    PyObject *last;
+    Follower follower;
     Py_ssize_t epoch, count_before;
     unsigned long runner;
 } Pending;
@@ -20,7 +31,29 @@ typedef struct {
     PyObject_HEAD
     Pending *pending;
     PyObject *invoke, *waiting, *queue, *begin, *read, *add;
+    Follower follower;
 } Deferral;
+
+static int visit_follower(Follower *follower, visitproc visit, void *arg)
+{
+    Py_VISIT(follower->node);
+    Py_VISIT(follower->code);
+    Py_VISIT(follower->entry);
+    Py_VISIT(follower->deferral);
+    Py_VISIT(follower->next);
+    return 0;
+}
+
+static void clear_follower(Follower *follower)
+{
+    Follower old = *follower;
+    follower->node = follower->code = follower->entry = follower->deferral = follower->next = NULL;
+    Py_XDECREF(old.node);
+    Py_XDECREF(old.code);
+    Py_XDECREF(old.entry);
+    Py_XDECREF(old.deferral);
+    Py_XDECREF(old.next);
+}
 
 static PyTypeObject *pending_type, *deferral_type;
 static PyObject *name_waiting;
@@ -33,7 +66,8 @@ static int Pending_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->node);
     Py_VISIT(self->root);
     Py_VISIT(self->before);
-    return 0;
+    Py_VISIT(self->last);
+    return visit_follower(&self->follower, visit, arg);
 }
 
 static int Pending_clear(PyObject *object)
@@ -43,6 +77,8 @@ static int Pending_clear(PyObject *object)
     Py_CLEAR(self->node);
     Py_CLEAR(self->root);
     Py_CLEAR(self->before);
+    Py_CLEAR(self->last);
+    clear_follower(&self->follower);
     return 0;
 }
 
@@ -92,15 +128,20 @@ static PyObject *Pending_state(PyObject *object, PyObject *nothing)
     return Py_BuildValue("On", self->node == NULL ? Py_None : self->node, self->epoch);
 }
 
-/* Append a record if the state is that of the caller: 1 if it was, 0 if not, -1 with an error. */
-static int append_if(Pending *self, PyObject *node, Py_ssize_t epoch, PyObject *next, PyObject *record)
+/* Append a record if the state is that of the caller: 1 if it was, 0 if not, -1 with an error. `last` is
+ * the deferral that adds it, or NULL. */
+static int append_if(Pending *self, PyObject *node, Py_ssize_t epoch, PyObject *next, PyObject *record,
+                     PyObject *last)
 {
+    PyObject *old = self->last;
     if (self->node != node || self->epoch != epoch || self->records == NULL)
         return 0;
     if (PyList_Append(self->records, record) < 0)
         return -1;
     self->node = Py_XNewRef(next);
+    self->last = Py_XNewRef(last);
     Py_XDECREF(node); /* the caller has a reference */
+    Py_XDECREF(old);
     return 1;
 }
 
@@ -116,7 +157,7 @@ static PyObject *Pending_append(PyObject *object, PyObject *args)
         return NULL;
     }
     int done = append_if((Pending *)object, node == Py_None ? NULL : node, epoch,
-                         next == Py_None ? NULL : next, record);
+                         next == Py_None ? NULL : next, record, NULL);
     return done < 0 ? NULL : PyBool_FromLong(done);
 }
 
@@ -140,13 +181,15 @@ static PyObject *Pending_open(PyObject *object, PyObject *root)
 static PyObject *Pending_enter(PyObject *object, PyObject *nothing)
 {
     Pending *self = (Pending *)object;
-    PyObject *old = self->before;
+    PyObject *old = self->before, *last = self->last;
     (void)nothing;
+    self->last = NULL;
     self->before = self->node; /* takes the reference */
     self->node = NULL;
     self->count_before = Pending_length(object);
     self->epoch++;
     self->runner = PyThread_get_thread_ident();
+    Py_XDECREF(last);
     Py_XDECREF(old);
     return Py_NewRef(self->before == NULL ? Py_None : self->before);
 }
@@ -246,7 +289,7 @@ static int Deferral_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->begin);
     Py_VISIT(self->read);
     Py_VISIT(self->add);
-    return 0;
+    return visit_follower(&self->follower, visit, arg);
 }
 
 static int Deferral_clear(PyObject *object)
@@ -259,6 +302,7 @@ static int Deferral_clear(PyObject *object)
     Py_CLEAR(self->begin);
     Py_CLEAR(self->read);
     Py_CLEAR(self->add);
+    clear_follower(&self->follower);
     return 0;
 }
 
@@ -295,28 +339,24 @@ static PyObject *Deferral_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     return (PyObject *)self;
 }
 
-/* Add an invoke to a sequence that is known: 1 if done, 0 if it is not, -1 with an error. */
-static int add_known(Deferral *self, PyObject *values)
+/* Add an invoke in a state, which leads to the node `next`: 1 if done, 0 if the state has changed, -1 with
+ * an error. */
+static int add_in_state(Deferral *self, PyObject *node, PyObject *next, PyObject *values)
 {
     Pending *pending = self->pending;
-    PyObject *node = pending->node, *next, *done, *numbers, *record;
+    PyObject *done, *numbers, *record;
     Py_ssize_t epoch = pending->epoch;
-    if (node == NULL)
-        return 0;
-    next = PyDict_GetItemWithError(node, self->invoke);
-    if (next == NULL)
-        return PyErr_Occurred() ? -1 : 0;
+    int added = -1;
     Py_INCREF(node);
     Py_INCREF(next);
-    int added = -1;
     done = Pending_length((PyObject *)pending) ? Py_NewRef(Py_None) : PyObject_CallNoArgs(self->begin);
-    numbers = done == NULL          ? NULL
+    numbers = done == NULL            ? NULL
               : self->read == Py_None ? PyTuple_New(0)
                                       : PyObject_CallNoArgs(self->read);
     record = numbers == NULL ? NULL : PyTuple_Pack(3, self->invoke, values, numbers);
     /* Data first: an interrupt must not leave a pending invoke that no value waits for. */
     if (record != NULL && set_waiting(values, self->waiting, self->queue) == 0)
-        added = append_if(pending, node, epoch, next, record);
+        added = append_if(pending, node, epoch, next, record, (PyObject *)self);
     Py_XDECREF(record);
     Py_XDECREF(numbers);
     Py_XDECREF(done);
@@ -325,20 +365,87 @@ static int add_known(Deferral *self, PyObject *values)
     return added;
 }
 
-/* Called with the arguments of the invoke: the general path is `add(invoke, arguments)`. */
-static PyObject *Deferral_call(PyObject *object, PyObject *values, PyObject *keywords)
+/* Add an invoke to a sequence that is known: 1 if done, 0 if it is not, -1 with an error. */
+static int add_known(Deferral *self, PyObject *values)
 {
-    Deferral *self = (Deferral *)object;
-    if (keywords != NULL && PyDict_Size(keywords)) {
-        PyErr_SetString(PyExc_TypeError, "An invoke takes its arguments in their order.");
-        return NULL;
-    }
+    PyObject *node = self->pending->node;
+    PyObject *next = node == NULL ? NULL : PyDict_GetItemWithError(node, self->invoke);
+    if (next == NULL)
+        return PyErr_Occurred() ? -1 : 0;
+    return add_in_state(self, node, next, values);
+}
+
+/* Return what has followed the present state of the queue last. */
+static Follower *follower_of(Pending *pending)
+{
+    return pending->last == NULL ? &pending->follower : &((Deferral *)pending->last)->follower;
+}
+
+/* Add the invoke that has followed the state of the queue last, if it is the one at this site: 1 if done,
+ * 0 if it is not, -1 with an error. */
+static int add_follower(Pending *pending, PyObject *code, long at, PyObject *const *about)
+{
+    Follower *guess = follower_of(pending);
+    if (pending->node == NULL || guess->node != pending->node || guess->code != code || guess->at != at)
+        return 0;
+    Follower held = *guess;
+    Py_INCREF(held.node);
+    Py_INCREF(held.entry);
+    Py_INCREF(held.deferral);
+    Py_INCREF(held.next);
+    PyObject *values = CachedCall_match(PyTuple_GetItem(held.entry, 0), about, 3);
+    int added = values == NULL ? -1 : 0;
+    /* The comparison may have run Python code. */
+    if (added == 0 && values != Py_None && pending->node == held.node)
+        added = add_in_state((Deferral *)held.deferral, held.node, held.next, values);
+    Py_XDECREF(values);
+    Py_DECREF(held.next);
+    Py_DECREF(held.deferral);
+    Py_DECREF(held.entry);
+    Py_DECREF(held.node);
+    return added;
+}
+
+/* Add an invoke: on the general path, `add(invoke, arguments)` does so. */
+static PyObject *added_invoke(Deferral *self, PyObject *values)
+{
     int added = add_known(self, values);
     if (added < 0)
         return NULL;
     if (added)
         Py_RETURN_NONE;
     return PyObject_CallFunctionObjArgs(self->add, self->invoke, values, NULL);
+}
+
+/* Called with the arguments of the invoke. */
+static PyObject *Deferral_call(PyObject *object, PyObject *values, PyObject *keywords)
+{
+    if (keywords != NULL && PyDict_Size(keywords)) {
+        PyErr_SetString(PyExc_TypeError, "An invoke takes its arguments in their order.");
+        return NULL;
+    }
+    return added_invoke((Deferral *)object, values);
+}
+
+/* Add the invoke of a cache entry, and remember that it follows the state of the queue. */
+static PyObject *add_and_remember(Deferral *self, PyObject *values, PyObject *entry, PyObject *code, long at)
+{
+    Pending *pending = self->pending;
+    PyObject *node = Py_XNewRef(pending->node), *last = Py_XNewRef(pending->last);
+    PyObject *result = added_invoke(self, values);
+    if (result != NULL && node != NULL && pending->last == (PyObject *)self && pending->node != NULL) {
+        Follower *follower = last == NULL ? &pending->follower : &((Deferral *)last)->follower;
+        clear_follower(follower);
+        follower->node = Py_NewRef(node);
+        follower->code = Py_NewRef(code);
+        follower->entry = Py_NewRef(entry);
+        follower->deferral = Py_NewRef((PyObject *)self);
+        follower->next = Py_NewRef(pending->node);
+        follower->at = at;
+    }
+    Py_XDECREF(last);
+    Py_XDECREF(node);
+    return result;
 }
 
 static PyMethodDef Pending_methods[] = {

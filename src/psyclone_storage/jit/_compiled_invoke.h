@@ -7,7 +7,7 @@ typedef struct {
     PyObject *dict, *program, *api, *run, *fail;
 } Invoke;
 
-enum { RUNNER_OPTIONS = 3, RUNNER_TABLE = 4 };
+enum { RUNNER_OPTIONS = 3, RUNNER_TABLE = 4, RUNNER_PENDING = 5 };
 
 static int Invoke_traverse(PyObject *object, visitproc visit, void *arg)
 {
@@ -75,7 +75,7 @@ static PyObject *runner_of(Invoke *self)
         runner = PyDict_GetItemWithError(runners, self->api);
     Py_XINCREF(runner);
     Py_XDECREF(runners);
-    if (runner == NULL || !PyTuple_Check(runner) || PyTuple_Size(runner) <= RUNNER_TABLE ||
+    if (runner == NULL || !PyTuple_Check(runner) || PyTuple_Size(runner) <= RUNNER_PENDING ||
         !PyDict_CheckExact(PyTuple_GetItem(runner, RUNNER_TABLE)))
         Py_CLEAR(runner);
     return runner;
@@ -107,45 +107,61 @@ static PyObject *with_failure(Invoke *self, PyObject *runner, PyObject *calls, P
     return result;
 }
 
+/* Run the routine of a cache entry. */
+static PyObject *run_entry(PyObject *entry, PyObject *data, PyObject *code, long at)
+{
+    PyObject *compiled = PyTuple_GetItem(entry, 1);
+    PyObject *routine = compiled == NULL ? NULL : PyObject_GetAttr(compiled, name_routine), *result;
+    if (routine == NULL)
+        return NULL;
+    result = Py_TYPE(routine) == deferral_type
+                 ? add_and_remember((Deferral *)routine, data, entry, code, at)
+                 : PyObject_Call(routine, data, NULL);
+    Py_DECREF(routine);
+    return result;
+}
+
 static PyObject *Invoke_call(PyObject *object, PyObject *calls, PyObject *keywords)
 {
     Invoke *self = (Invoke *)object;
     PyObject *frame = (PyObject *)PyEval_GetFrame(), *label = label_of(keywords), *entry, *data;
-    PyObject *runner = frame == NULL || label == NULL ? NULL : runner_of(self);
+    PyObject *runner = frame == NULL || label == NULL ? NULL : runner_of(self), *result = NULL;
     PyObject *at = runner == NULL ? NULL : PyObject_GetAttr(frame, name_instruction);
-    int found = 0;
+    int found = 0, added = 0;
     if (at != NULL) {
         PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
         PyObject *about[] = {PyTuple_GetItem(runner, RUNNER_OPTIONS), label, calls};
-        found = find_entry(PyTuple_GetItem(runner, RUNNER_TABLE), code, at, about, &entry, &data);
+        PyObject *pending = PyTuple_GetItem(runner, RUNNER_PENDING);
+        long place = PyLong_AsLong(at);
+        Py_INCREF(frame);
+        if (Py_TYPE(pending) == pending_type)
+            added = add_follower((Pending *)pending, code, place, about);
+        if (added == 0)
+            found = find_entry(PyTuple_GetItem(runner, RUNNER_TABLE), code, at, about, &entry, &data);
+        if (found > 0) {
+            result = run_entry(entry, data, code, place);
+            Py_DECREF(entry);
+            Py_DECREF(data);
+        } else if (added > 0)
+            result = Py_NewRef(Py_None);
+        if (result == NULL && (found > 0 || added < 0))
+            result = with_failure(self, runner, calls, label, frame);
+        Py_DECREF(frame);
         Py_DECREF(code);
         Py_DECREF(at);
     }
-    if (found <= 0) {
-        Py_XDECREF(runner);
-        /* The function finds the same error, and shows it. */
-        if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
+    Py_XDECREF(runner);
+    if (found > 0 || added) {
+        if (result == NULL)
             return NULL;
-        PyErr_Clear();
-        return PyObject_Call(self->run, calls, keywords);
+        Py_DECREF(result);
+        Py_RETURN_NONE;
     }
-    Py_INCREF(frame);
-    PyObject *compiled = PyTuple_GetItem(entry, 1);
-    PyObject *routine = compiled == NULL ? NULL : PyObject_GetAttr(compiled, name_routine);
-    PyObject *result = routine == NULL                    ? NULL
-                       : Py_TYPE(routine) == deferral_type ? Deferral_call(routine, data, NULL)
-                                                           : PyObject_Call(routine, data, NULL);
-    if (result == NULL)
-        result = with_failure(self, runner, calls, label, frame);
-    Py_XDECREF(routine);
-    Py_DECREF(entry);
-    Py_DECREF(data);
-    Py_DECREF(frame);
-    Py_DECREF(runner);
-    if (result == NULL)
+    /* The function finds the same error, and shows it. */
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
         return NULL;
-    Py_DECREF(result);
-    Py_RETURN_NONE;
+    PyErr_Clear();
+    return PyObject_Call(self->run, calls, keywords);
 }
 
 /* Copies and pickles refer to the name in the module. */

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from psyclone_storage.jit.types import JitOptions, LiveCall
 
-EDITION = 4
+EDITION = 5
 """The edition of the C extension that matches this file."""
 
 

@@ -21,8 +21,9 @@ from functools import partial
 from itertools import chain
 from operator import attrgetter, is_, itemgetter
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.results import QUEUES
 from psyclone_storage.base.uncaught import user_location
 from psyclone_storage.jit._pure import CallTable
@@ -60,7 +61,7 @@ from psyclone_storage.languages.python.parse.closure import (
     place_of_call,
 )
 
-_MOST_NODES = 4096
+_MOST_NODES = 2048
 """The number of invokes in all sequences that are remembered."""
 _LONGEST = 40
 """The length of the name of a merged invoke."""
@@ -69,7 +70,8 @@ _LONGEST = 40
 _version_of = attrgetter("version")
 
 
-class _Batch(NamedTuple):
+@dataclass(slots=True, eq=False)
+class _Batch:
     """Invokes that are merged, without the values of their arguments.
 
     - `fields`: returns the fields whose versions show whether an invoke has run: all, or after a
@@ -123,7 +125,8 @@ class DeferredInvokes:
         """The deferred calls of each call site, for `find_call`."""
         self.find: Callable[..., Any] = partial(find_call, self.known)
         self._root, self._nodes = _Node(), 0
-        self._pending = Pending(self._root)
+        self.pending = Pending(self._root)
+        """The pending invokes."""
         self._sites: dict[tuple[int, int], int] = {}
         self._lock = threading.RLock()
         # The invokes that were started last, the fields that show whether they ran, and the
@@ -155,9 +158,7 @@ class DeferredInvokes:
             for one in numbers:
                 snapshot.extend(one.snapshot)
             read = partial(read_variables, invoke.varying) if invoke.varying else None
-            add = deferral(
-                self._pending, invoke, invoke.waiting, self, self._begin, read, self._add
-            )
+            add = deferral(self.pending, invoke, invoke.waiting, self, self._begin, read, self._add)
             known = CompiledInvoke(add, tuple(range(len(values))), None, frame.f_code)
             cache_in(self.known, invoke.place, (calls, label, options), known, snapshot)
 
@@ -174,27 +175,27 @@ class DeferredInvokes:
         """Add an invoke to the queue; pending ones that it must not be merged with run first."""
         added = False
         while not added:
-            node, epoch = self._pending.state()
+            node, epoch = self.pending.state()
             following = None if node is None else self._following(node, invoke, values)
             # An invoke that runs may lead to another one, which is added to the closed queue.
-            is_within = node is None and self._pending.is_running()
+            is_within = node is None and self.pending.is_running()
             if following is None and not is_within:
                 self._make_open(node, self._why_apart(invoke))
                 continue
-            if not self._pending:
+            if not self.pending:
                 self._begin()
             # Data first: an interrupt must not leave a pending invoke that no value waits for.
             for at in invoke.waiting:
                 values[at].waiting = self
             record = invoke, values, read_variables(invoke.varying)
-            added = self._pending.append(node, epoch, following, record)
+            added = self.pending.append(node, epoch, following, record)
 
     def _following(
         self, node: _Node, invoke: DeferrableInvoke, values: tuple[Any, ...]
     ) -> _Node | None:
         """Return the node after an invoke; None if it must not be merged with those before it."""
         found = node.get(invoke)
-        if found is None and are_mergeable([*self._pending.records, (invoke, values, ())]):
+        if found is None and are_mergeable([*self.pending.records, (invoke, values, ())]):
             found = self._new_node(node, invoke)
         return found
 
@@ -203,15 +204,15 @@ class DeferredInvokes:
         self._nodes += 1
         if self._nodes > _MOST_NODES:
             self._root, self._nodes = _Node(), 0
-            self._pending.open(self._root)
+            self.pending.open(self._root)
         return node.setdefault(invoke, _Node())
 
     def _make_open(self, node: _Node | None, why: str) -> None:
         """Run the pending invokes if their node is still `node`; wait for a thread that does so."""
         with self._lock:
-            if self._pending.state()[0] is node:
+            if self.pending.state()[0] is node:
                 self.complete(why)
-                self._pending.open(self._root)
+                self.pending.open(self._root)
 
     def _begin(self) -> None:
         """Let the queue run at the end of the program, before functions registered earlier do."""
@@ -225,7 +226,7 @@ class DeferredInvokes:
     def _why_apart(self, invoke: DeferrableInvoke) -> str:
         """Return why an invoke is not merged with those that are pending."""
         text = "the invoke at {} is on another grid"
-        pending = [one for one, _, _ in self._pending.records]
+        pending = [one for one, _, _ in self.pending.records]
         if invoke.number in [one.number for one in pending]:
             text = "the invoke at {} was pending already"
         elif len(pending) >= MOST:
@@ -240,14 +241,14 @@ class DeferredInvokes:
         Raises:
             DeferredInvokeError: a number that a kernel uses has changed since the invoke.
         """
-        if not self._pending or self._pending.is_running():
+        if not self.pending or self.pending.is_running():
             return
-        with self._lock, self._pending as known:
+        with self._lock, self.pending as known:
             node: _Node | None = known
             if self._started is not None:
                 self._drop_executed(*self._started)
                 node = None
-            while self._pending:
+            while self.pending:
                 self._run_next(node, why)
                 node = None
 
@@ -255,7 +256,7 @@ class DeferredInvokes:
 
     def _run_next(self, node: _Node | None, why: str) -> None:
         """Run the first pending invokes as one; `node` is that of all pending ones if not None."""
-        records = self._pending.records
+        records = self.pending.records
         invoke, values, _ = records[0]
         count = len(records) if node is not None else count_mergeable(records)
         agreed: int = values[invoke.on_grid].grid.ranks.agreed(count)
@@ -267,7 +268,7 @@ class DeferredInvokes:
             batch = self._new_batch(node, pending, why)
         if batch.varies or batch.routine is None:
             check_numbers(batch.numbers, pending)
-        self._run_merged_or_each(node, batch, pending, self._pending.values(agreed))
+        self._run_merged_or_each(node, batch, pending, self.pending.values(agreed))
 
     def _node_of(self, pending: Iterable[PendingInvoke]) -> _Node:
         """Return the node of pending invokes that can be merged."""
@@ -288,7 +289,7 @@ class DeferredInvokes:
             self._run_merged(node, batch, pending, values)
         except Exception as error:  # pylint: disable=broad-exception-caught
             if [*map(_version_of, fields)] != versions or count == 1:
-                self._drop(len(self._pending))
+                self._drop(len(self.pending))
                 error.add_note(f"It occurred in the deferred invokes {listed_places(pending)}.")
                 raise
             # Nothing has run: the invoke that fails is found, and those before it run.
@@ -301,7 +302,7 @@ class DeferredInvokes:
                 one for one, was, new in zip(fields, versions, now, strict=True) if was != new
             ]
             self._remember(node, pending, values, changed[:1])
-        if not self._pending.finish(values, batch.waiting, count):
+        if not self.pending.finish(values, batch.waiting, count):
             self._drop(count)
         self._started = None
 
@@ -309,7 +310,7 @@ class DeferredInvokes:
         self, started: list[PendingInvoke], fields: tuple[Any, ...], versions: list[int]
     ) -> None:
         """Drop the invokes that ran before an interrupt; other pending ones run later."""
-        pending = self._pending.records
+        pending = self.pending.records
         same = len(started) <= len(pending) and all(map(is_, started, pending))
         if same and [*map(_version_of, fields)] != versions:
             self._drop(len(started))
@@ -325,17 +326,14 @@ class DeferredInvokes:
         found = self._cached(live_calls(pending, values), batch, pending[0][0].options)
         if found is not None:
             compiled, at = found[0].compiled, [id(one) for one in values].index(id(changed[0]))
-            node.batch = batch._replace(
-                fields=_getter((at,)),
-                are_current=found[0].call.is_current,
-                routine=compiled.routine,
-                data=_getter(compiled.order),
-                fits=compiled.fits if compiled.constants or compiled.equal else None,
-            )
+            batch.fields, batch.data = _getter((at,)), _getter(compiled.order)
+            batch.fits = compiled.fits if compiled.constants or compiled.equal else None
+            batch.are_current = found[0].call.is_current
+            batch.routine = compiled.routine
 
     def _run_first(self) -> None:
         """Run the first pending invoke, because one of those that were merged has an error."""
-        pending = self._pending.records[:1]
+        pending = self.pending.records[:1]
         node = self._node_of(pending)
         try:
             batch = node.batch or self._new_batch(node, pending, "an invoke after it has an error")
@@ -344,14 +342,14 @@ class DeferredInvokes:
             self._started = pending, fields, [*map(_version_of, fields)]
             self._run_merged(node, batch, pending, values)
         except Exception as error:
-            self._drop(len(self._pending))
+            self._drop(len(self.pending))
             error.add_note(f"It occurred in the deferred invoke {listed_places(pending)}.")
             raise
         self._drop(1)
 
     def _new_batch(self, node: _Node, pending: Sequence[PendingInvoke], why: str) -> _Batch:
         """Return the description of pending invokes, which are merged; remember it."""
-        if len(pending) < len(self._pending):
+        if len(pending) < len(self.pending):
             why = "another rank had no more pending invokes"
         why = why or f"the program needs a value at {user_location()}"
         about = _explained(pending, why) if pending[0][0].options.explain else ""
@@ -377,7 +375,7 @@ class DeferredInvokes:
 
     def _drop(self, count: int) -> None:
         """Remove the first invokes; data that later ones do not use are no longer waited for."""
-        pending = self._pending.records
+        pending = self.pending.records
         done = pending[:count]
         del pending[:count]
         still = {id(value) for _, values, _ in pending for value in values}

@@ -36,7 +36,7 @@ def scale(new: field[GO_READWRITE, GO_CT], by: scalar[GO_READ, GO_R_SCALAR]):
 
 
 def pending() -> int:
-    return sum(len(one._pending) for one in PROGRAM._deferred)
+    return sum(len(one.pending) for one in PROGRAM._deferred)
 
 
 def made(seed: int) -> list[Field]:

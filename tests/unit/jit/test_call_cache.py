@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -187,6 +188,30 @@ def test_a_table_is_asked_as_it_answers(kind: Any, table: dict[str, Any]) -> Non
     last = made(kind, Asked(FIRST, (A, 1.0)), looks=([table.get], [[]], [None]))
     with pytest.raises(TypeError, match="unhashable"):
         last.match(ASKED, "name", call)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_attributes_and_paths_of_attributes_are_compared(kind: Any) -> None:
+    call, owner = (Asked(FIRST, (A, 1.0)),), SimpleNamespace(part=SimpleNamespace(value=A), value=B)
+    for getter, holder in (
+        (attrgetter("value"), owner),
+        (attrgetter("part.value"), owner.part),
+    ):
+        before = holder.value
+        last = made(kind, *call, looks=([getter], [owner], [before]))
+        assert last.match(ASKED, "name", call) == (1.0, A)
+        assert last.is_current()
+        holder.value = C
+        assert last.match(ASKED, "name", call) is None
+        assert not last.is_current()
+        del holder.value
+        with pytest.raises(AttributeError):
+            last.is_current()
+        holder.value = before
+        assert last.is_current()
+    pair = attrgetter("part", "value")
+    last = made(kind, *call, looks=([pair], [owner], [pair(owner)]))
+    assert last.match(ASKED, "name", call) is None
 
 
 def test_both_say_the_same_of_any_calls() -> None:

@@ -84,7 +84,7 @@ def made(count: int = 3, **keywords: Any) -> list[Field]:
 
 def pending() -> int:
     """Return the number of pending invokes."""
-    return sum(len(one._pending) for one in PROGRAM._deferred)
+    return sum(len(one.pending) for one in PROGRAM._deferred)
 
 
 # ruff: noqa: ARG005

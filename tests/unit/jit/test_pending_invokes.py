@@ -40,7 +40,7 @@ from psyclone_storage.gocean import (
     kernel,
     scalar,
 )
-from psyclone_storage.jit import _pure, native
+from psyclone_storage.jit import _pure, deferred, native
 from psyclone_storage.runtime.gocean import Field, Grid
 
 QUEUES: list[Any] = [_pure]
@@ -68,7 +68,7 @@ def made(count: int = 2, kind: type[Field] = Field) -> list[Field]:
 
 
 def pending() -> int:
-    return sum(len(one._pending) for one in PROGRAM._deferred)
+    return sum(len(one.pending) for one in PROGRAM._deferred)
 
 
 class Datum:
@@ -420,6 +420,58 @@ def test_names_and_callers_are_those_of_the_call(defer: bool) -> None:
     np.testing.assert_allclose(one.values, 1.0)
     with pytest.raises(ValueError, match="cannot name an invoke"):
         invoke(scale(one, 2.0), name="1")
+
+
+def test_sequences_that_alternate_have_their_own_values() -> None:
+    """The queue guesses the next invoke, at the same site and with other arguments as well."""
+    configure(distributed=False, defer=True)
+    one, two, three = made(3)
+    expected = [1.0, 1.0, 1.0]
+
+    def step(at: int, field: Field, by: float) -> None:
+        invoke(scale(field, by))
+        expected[at] *= by
+        if by > 1.0:
+            invoke(scale(three, 2.0), name="doubled")
+            expected[2] *= 2.0
+        invoke(scale(field, 0.5))
+        expected[at] *= 0.5
+
+    chosen = random.Random(2)
+    for number in range(300):
+        at = chosen.randrange(2)
+        step(at, (one, two)[at], chosen.choice([0.5, 2.0, 4.0]))
+        if chosen.random() < 0.3:
+            assert [one.values.max(), two.values.max()] == expected[:2]
+        if chosen.random() < 0.05:
+            three.fill(1.0)
+            expected[2] = 1.0
+        if number % 100 == 50:
+            one = Field(one.grid, values=expected[0])
+        if number % 10 == 0:
+            for index, each in enumerate((one, two)):
+                each.fill(1.0)
+                expected[index] = 1.0
+    assert [each.values.max() for each in (one, two, three)] == expected
+
+
+def test_a_new_tree_replaces_one_with_many_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deferred, "_MOST_NODES", 3)
+    one, two = made()
+    roots = set()
+    for number in range(12):
+        invoke(scale(one, 2.0))
+        if number % 2:
+            invoke(scale(two, 2.0))
+        invoke(scale(one, 0.5))
+        if number % 3 == 0:
+            invoke(scale(two, 0.5))
+        complete_invokes()
+        (queue,) = PROGRAM._deferred
+        roots.add(id(queue._root))
+        assert queue.pending.state()[0] is queue._root
+    assert len(roots) > 1
+    assert (one.values.max(), two.values.max()) == (1.0, 4.0)
 
 
 def test_an_error_of_a_cached_invoke_has_its_notes() -> None:

@@ -102,7 +102,7 @@ def made(count: int = 4) -> list[Field]:
 
 
 def pending() -> int:
-    return sum(len(one._pending) for one in PROGRAM._deferred)
+    return sum(len(one.pending) for one in PROGRAM._deferred)
 
 
 def computed(step: Step, *, defer: bool, target: str) -> list[bytes]:

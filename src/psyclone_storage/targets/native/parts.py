@@ -124,8 +124,9 @@ def _part(
 
 def reduced_names(assigned: Iterable[str], routine: un.GeneratedRoutine) -> Iterator[str]:
     """Yield the arguments among the assigned variables: the reduction results."""
-    own = {item.key: item.name for item in routine.dummies}
-    for key in assigned:
+    keys = tuple(assigned)
+    own = {item.key: item.name for item in routine.dummies} if keys else {}
+    for key in keys:
         if key in own:
             yield own[key]
 

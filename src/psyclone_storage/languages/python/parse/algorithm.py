@@ -50,7 +50,7 @@ def read_python_algorithm(dialect: Dialect, source: SourceText) -> parsed.Parsed
     invokes = []
     for node in _invokes(tree, names):
         label, place = reader.label(node)
-        known = said.around(node) if dialect.types else {}
+        known = said.around(node)
         calls = tuple(_with_types(call, known) for call in reader.calls(node))
         invokes.append(parsed.ParsedInvoke(calls, label, place, (unit,), tree.span(node)))
     problems += _check_names(tuple(invokes), tree)

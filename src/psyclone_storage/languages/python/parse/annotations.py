@@ -12,7 +12,6 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.expr import Expr, Name, Origin, Range, Sort, Symbol
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import with_parts
@@ -22,38 +21,35 @@ from psyclone_storage.languages.python.parse.imports import ImportedNames
 from psyclone_storage.languages.python.parse.tree import PythonTree
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Scope = ast.Module | _Function
 
 
-@dataclass(frozen=True, slots=True)
 class AnnotatedNames:
     """Annotations of a file; `types` are the types of an API by name."""
 
-    tree: PythonTree
-    types: Mapping[str, DataType]
-    words: ImportedNames
+    def __init__(
+        self, tree: PythonTree, types: Mapping[str, DataType], words: ImportedNames
+    ) -> None:
+        self._tree = tree
+        self._types = types
+        self._words = words
+        self._scopes: dict[ast.AST, _Scope] = dict(_scopes(tree.module)) if types else {}
+        self._visible: dict[_Scope, Mapping[str, Symbol]] = {}
 
     def around(self, node: ast.AST) -> Mapping[str, Symbol]:
         """Return the annotated types of the names visible at `node`, as symbols."""
-        found: dict[str, Symbol] = {}
-        for scope in self._scopes(node):
-            own = {name for name, _ in _bound(scope)}
-            found = {name: one for name, one in found.items() if name not in own}
-            for name, said in _bound(scope):
+        scope = self._scopes.get(node)
+        if scope is None:
+            return {}
+        if scope not in self._visible:
+            bound = dict(_bound(scope))
+            found = {name: one for name, one in self.around(scope).items() if name not in bound}
+            for name, said in bound.items():
                 symbol = self._symbol(name, said) if said is not None else None
                 if symbol is not None:
                     found[name] = symbol
-        return found
-
-    def _scopes(self, node: ast.AST) -> Iterator[ast.Module | _Function]:
-        """Yield the module and the functions around a node, starting with the outermost."""
-        yield self.tree.module
-        place = self.tree.span(node)
-        around = [
-            one for one in ast.walk(self.tree.module)
-            if isinstance(one, _Function)
-            and self.tree.span(one).start <= place.start and place.stop <= self.tree.span(one).stop
-        ]  # fmt: skip
-        yield from sorted(around, key=lambda one: self.tree.span(one).start)
+            self._visible[scope] = found
+        return self._visible[scope]
 
     def _symbol(self, name: str, said: ast.expr) -> Symbol | None:
         extents: list[ast.expr] = []
@@ -61,12 +57,12 @@ class AnnotatedNames:
         if isinstance(said, ast.Subscript):
             head = said.value
             extents = said.slice.elts if isinstance(said.slice, ast.Tuple) else [said.slice]
-        type_ = self.types.get(self.words.meant(head))
+        type_ = self._types.get(self._words.meant(head))
         shape = tuple(map(_extent, extents))
         if type_ is None or None in shape:
             return None
         known = tuple(one for one in shape if one is not None)
-        span = self.tree.span(said)
+        span = self._tree.span(said)
         return Symbol(key_of(name), name, Origin.LOCAL, Sort.VARIABLE, type_, known, span=span)
 
 
@@ -86,7 +82,17 @@ def _extent(node: ast.expr) -> Expr | None:
     return None
 
 
-def _bound(scope: ast.Module | _Function) -> Iterator[tuple[str, ast.expr | None]]:
+def _scopes(module: ast.Module) -> Iterator[tuple[ast.AST, _Scope]]:
+    """Yield each node below `module` with the innermost scope around it."""
+    waiting: list[tuple[ast.AST, _Scope]] = [(node, module) for node in module.body]
+    while waiting:
+        node, scope = waiting.pop()
+        yield node, scope
+        inside = node if isinstance(node, _Function) else scope
+        waiting += [(one, inside) for one in ast.iter_child_nodes(node)]
+
+
+def _bound(scope: _Scope) -> Iterator[tuple[str, ast.expr | None]]:
     """Yield the names that a scope binds itself, each with its annotation or None."""
     said: dict[str, ast.expr | None] = {}
     if isinstance(scope, _Function):
