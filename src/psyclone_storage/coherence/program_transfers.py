@@ -130,6 +130,7 @@ class _ProgramPlanner:
         self._contracts: dict[tuple[ProcedureName, ProgramArray], Contract] = {}
         self._codes: dict[tuple[ProcedureName, ProgramArray], tuple[ProgramTransfer, ...]] = {}
         self._tables: dict[tuple[ProcedureName, ProgramArray, bool], dict[Contract, _Route]] = {}
+        self._steps: dict[tuple[int, ProgramArray], tuple[ProgramStep, ...]] = {}
         self._callers = self._calls_of()
 
     def _calls_of(
@@ -293,9 +294,7 @@ class _ProgramPlanner:
     def _sequence(self, place: _PlanContext, body: StepSequence, ways: _Routes) -> _Routes:
         """Return the ways from the start of a block to its end."""
         last: ProgramStep | None = None
-        for step in body.steps:
-            if place.datum not in step.data and not _has_jumps(step):
-                continue
+        for step in self._steps_with(place.datum, body):
             # A construct follows the step for its conditions, which has the same position.
             follows = last is not None and step.line is last.line and step.line is not None
             last = step
@@ -306,6 +305,14 @@ class _ProgramPlanner:
         # The last step without a line, the condition of a loop, follows the end of its block.
         is_condition = bool(body.steps) and body.steps[-1].line is None
         return self._moved(place, ways, None if is_condition else place.at_end(body))
+
+    def _steps_with(self, datum: ProgramArray, body: StepSequence) -> tuple[ProgramStep, ...]:
+        """Return the steps of a block that use an array or contain jumps."""
+        key = id(body), datum
+        if key not in self._steps:
+            found = (one for one in body.steps if datum in one.data or _has_jumps(one))
+            self._steps[key] = tuple(found)
+        return self._steps[key]
 
     def _moved(self, place: _PlanContext, ways: _Routes, position: Position | None) -> _Routes:
         """Return the ways after possible transfers at a position, and copies left to be stale."""
