@@ -243,7 +243,7 @@ def main() -> None:
     import python_peers  # noqa: PLC0415
 
     python_peers.compare(256, 32, 40)
-    for points in (8, 256, 512):
+    for points in (8, 64, 128, 256, 512):
         python_peers.compare_deferred(points, 40)
     for problem in python_loops.PROBLEMS:
         python_loops.compare(problem, given.points)

@@ -21,8 +21,9 @@ from functools import partial
 from itertools import chain
 from operator import attrgetter, is_, itemgetter
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
+from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.results import QUEUES
 from psyclone_storage.base.uncaught import user_location
 from psyclone_storage.jit._pure import CallTable
@@ -69,7 +70,8 @@ _LONGEST = 40
 _version_of = attrgetter("version")
 
 
-class _Batch(NamedTuple):
+@dataclass(slots=True, eq=False)
+class _Batch:
     """Invokes that are merged, without the values of their arguments.
 
     - `fields`: returns the fields whose versions show whether an invoke has run: all, or after a
@@ -324,13 +326,10 @@ class DeferredInvokes:
         found = self._cached(live_calls(pending, values), batch, pending[0][0].options)
         if found is not None:
             compiled, at = found[0].compiled, [id(one) for one in values].index(id(changed[0]))
-            node.batch = batch._replace(
-                fields=_getter((at,)),
-                are_current=found[0].call.is_current,
-                routine=compiled.routine,
-                data=_getter(compiled.order),
-                fits=compiled.fits if compiled.constants or compiled.equal else None,
-            )
+            batch.fields, batch.data = _getter((at,)), _getter(compiled.order)
+            batch.fits = compiled.fits if compiled.constants or compiled.equal else None
+            batch.are_current = found[0].call.is_current
+            batch.routine = compiled.routine
 
     def _run_first(self) -> None:
         """Run the first pending invoke, because one of those that were merged has an error."""

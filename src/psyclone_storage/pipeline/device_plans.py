@@ -97,6 +97,7 @@ class DataPlanner:
         pointed = pointed_names(self.uses) if is_complete else None
         self.tree = ProgramTree(self.uses, others.finished, pointed)
         self._unnamed: dict[ProcedureName, dict[ProgramArray, str]] = {}
+        self._imports_of: dict[str, frozenset[str]] = {}
 
     def solved(
         self,
@@ -224,12 +225,14 @@ class DataPlanner:
 
     def _imported_by(self, module: str) -> frozenset[str]:
         """Return the modules that a module uses, also through others."""
-        queue = [module]
-        for one in queue:
-            known = self.finder.module(one)
-            new = () if known is None else (key_of(use.module) for use in known.uses)
-            queue += [name for name in dict.fromkeys(new) if name not in queue]
-        return frozenset(queue[1:])
+        if module not in self._imports_of:
+            queue = [module]
+            for one in queue:
+                known = self.finder.module(one)
+                new = () if known is None else (key_of(use.module) for use in known.uses)
+                queue += [name for name in dict.fromkeys(new) if name not in queue]
+            self._imports_of[module] = frozenset(queue[1:])
+        return self._imports_of[module]
 
     def with_passed(self, reasons: Mapping[ProgramArray, str]) -> dict[ProgramArray, str]:
         """Return arrays with those that are passed as them or as which they are passed."""

@@ -118,7 +118,8 @@ class LoopReport:
     `line` is that of its first statement, `level` the number of loops around it. `directive` is the
     directive that shares its iterations, empty without one. `blocking` is the first pair of
     accesses that blocks the loop, and `cures` are the promises that would make it independent. The
-    promises in `unneeded` were made, but the loop is proved without them.
+    promises in `unneeded` were made, but the loop is proved without them. `unshared` is the reason
+    for which `auto` shares no iterations of an independent loop.
     """
 
     routine: str
@@ -132,6 +133,7 @@ class LoopReport:
     reasons: tuple[LoopReason, ...]
     cures: tuple[str, ...]
     unneeded: tuple[str, ...] = ()
+    unshared: str = ""
     line: int = 0
     level: int = 0
 
@@ -427,6 +429,7 @@ def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> Loop
         tuple(_reasons(verdict)),
         tuple(f"{one.kind.value} {one.name}".strip() for one in cures),
         tuple(map(str, verdict.unneeded)),
+        "" if directive else bench.unshared.get((routine, loop.uid), ""),
     )
 
 
@@ -467,6 +470,8 @@ def loops_text(path: Path, loops: tuple[LoopReport, ...]) -> str:
         lines += [f"{indent}needs the promise: {text}" for text in one.assumptions]
         lines += [f"{indent}does not need the promise: {text}" for text in one.unneeded]
         lines += [f"{indent}{text}" for text in _reason_lines(one)]
+        if one.unshared:
+            lines.append(f"{indent}not shared: {one.unshared}")
         if one.cures:
             lines.append(f"{indent}independent with the promises: {', '.join(one.cures)}")
     shared = sum(1 for one in loops if one.directive)
@@ -486,6 +491,7 @@ def loop_object(path: Path, one: LoopReport) -> dict[str, object]:
         "level": one.level,
         "verdict": one.status,
         "directive": one.directive,
+        "unshared": one.unshared,
         "clauses": [{"kind": word, "names": list(names)} for word, names in one.clauses],
         "assumptions": list(one.assumptions),
         "unneeded": list(one.unneeded),

@@ -85,12 +85,18 @@ def target_of(
     If the default is the first target and storages move data, the target with storages is returned.
 
     Raises:
-        CompileError: L002, the API has no such target.
+        CompileError: L002, the API has no such target, or only for another language.
     """
     known = targets_of(api)
     if name and name not in known:
         message = f"The API '{api.value}' has no target '{name}'."
         hint = f"Choose from {', '.join(sorted(known))} with '--target'."
+        raise CompileError(Diagnostic("L002", message, hint=hint))
+    is_python = key_of(suffix) == ".py"
+    if name and suffix and is_python is not (".py" in known[name].language.suffixes):
+        other = "Fortran" if is_python else "Python"
+        message = f"The target '{name}' is for algorithms in {other}."
+        hint = f"Leave out '--target': the default is '{known.name_for(suffix)}'."
         raise CompileError(Diagnostic("L002", message, hint=hint))
     found = name or known.name_for(suffix)
     if not name and movement in _MOVED_BY and found == next(iter(known)):

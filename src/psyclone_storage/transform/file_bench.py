@@ -140,6 +140,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._verdicts: dict[tuple[int, int], tuple[Routine, KnownVerdicts]] = {}
         self._names: tuple[FileTree | None, frozenset[str]] = (None, frozenset())
         self.left_out: list[Diagnostic] = []
+        self.unshared: dict[tuple[str, str], str] = {}
         self.has_searched_callers = False
         self._new: list[un.DirectiveBlock] = []
         self._statements: dict[int, tuple[Routine, Routine]] = {}

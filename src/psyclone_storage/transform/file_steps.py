@@ -255,9 +255,16 @@ class _Auto:
         refused: set[int] = set()
         for block in blocks:
             alone = _only(changed, {id(block)})
-            if self._bench.planned(replace(self._code, body=alone)).reasons:
+            if reasons := self._bench.planned(replace(self._code, body=alone)).reasons:
                 refused.add(id(block))
+                self._note(block, reasons[0].message)
         return _only(changed, {id(block) for block in blocks} - refused)
+
+    def _note(self, block: un.DirectiveBlock, why: str) -> None:
+        """Record why the loops of a block get no directive."""
+        for line in block.body:
+            if isinstance(line, un.Do):
+                self._bench.unshared[self._routine, line.uid] = why
 
     def _block(self, lines: tuple[un.Line, ...], *, together: bool) -> tuple[un.Line, ...]:
         found: list[un.Line] = []
@@ -278,7 +285,11 @@ class _Auto:
     def _chosen(self, loop: un.Do) -> RegionOptions | None:
         """Return the options of the directive for a loop, None if it gets none."""
         verdict = self._bench.verdict(self._routine, loop.uid, sums=self._sums)
-        if not verdict.is_independent or self._amount(loop) < self._work:
+        if not verdict.is_independent:
+            return None
+        if (amount := self._amount(loop)) < self._work:
+            why = f"it executes about {amount} statements, fewer than 'work={self._work}'"
+            self._bench.unshared[self._routine, loop.uid] = why
             return None
         if any(isinstance(one, un.DirectiveBlock) for one in walk_lines(loop.body)):
             return None

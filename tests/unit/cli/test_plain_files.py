@@ -454,3 +454,21 @@ def test_results_are_cached_until_an_input_changes(
     run_command([*words, "--assume", "component-pointers-distinct"], cached)
     run_command([*words, "--no-cache"], cached)
     assert len(ran) == 7
+
+
+def test_auto_explains_independent_loops_without_directive(folder: Path) -> None:
+    """The author's region around one loop, and too little work in another one."""
+    (folder / "regions.f90").write_text(
+        "subroutine s(a, n)\n  integer, intent(in) :: n\n  real, intent(inout) :: a(n)\n"
+        "  integer :: i\n  !$omp parallel private(i)\n  !$omp do\n  do i = 1, n\n"
+        "    a(i) = a(i) + 1.0\n    a(i) = a(i) * 3.0\n    a(i) = a(i) - 1.0\n  end do\n"
+        "  !$omp end do\n  !$omp end parallel\n  do i = 1, 10\n    a(i) = 2.0 * a(i)\n  end do\n"
+        "end subroutine s\n"
+    )
+    words = ["regions.f90", "--apply", "auto", "--explain", "-o", "out.f90"]
+    done = run_command(words, folder)
+    assert done.status == 0, done.err
+    first, second = done.out.split("not shared: ")[1:]
+    assert first.startswith("The block is inside a construct of the author")
+    assert second.startswith("it executes about 10 statements, fewer than 'work=2000'")
+    assert "2 loops, 2 independent, 0 shared" in done.out

@@ -42,3 +42,9 @@ def test_a_target_that_is_none_is_refused() -> None:
     with pytest.raises(CompileError) as refused:
         target_of(Api.LFRIC, "dl_esm_inf")
     assert refused.value.problems[0].code == "L002"
+
+
+@pytest.mark.parametrize(("name", "suffix"), [("c", ".x90"), ("numpy", ".f90"), ("storage", ".py")])
+def test_a_target_for_the_other_language_is_refused(name: str, suffix: str) -> None:
+    with pytest.raises(CompileError, match=f"The target '{name}' is for algorithms in"):
+        target_of(Api.GOCEAN, name, suffix)

@@ -137,9 +137,9 @@ def _unlike(
             "S008",
             f"{names} take their bounds from arguments whose spaces or meshes may differ.",
             place,
-            hint="Say that they are on the same space, if you know that they are."
+            hint="If they always are on the same space, use 'fuse{same_space=true}'."
             if one.over.axis is None
-            else "Say 'tested' to fuse them under a test of the bounds when the program runs.",
+            else "Use 'fuse{tested=true}' to test the bounds when the program runs.",
         )
 
 
