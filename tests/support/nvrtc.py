@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,13 +12,13 @@ import pytest
 ARCHITECTURES = ("compute_75", "compute_90")
 
 
-def check_cuda(text: str) -> None:
-    """See that `text` compiles for two architectures, as CuPy compiles it; skip without NVRTC."""
+def check_cuda(text: str, architectures: Sequence[str] = ARCHITECTURES) -> None:
+    """Check that `text` compiles for `architectures`, as CuPy compiles it; skip without NVRTC."""
     found = _library()
     if found is None:
         pytest.skip("needs NVRTC: pip install nvidia-cuda-nvrtc-cu12")
     library = ctypes.CDLL(str(found))
-    for architecture in ARCHITECTURES:
+    for architecture in architectures:
         program = ctypes.c_void_p()
         library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"it.cu", 0, None, None)
         options = (ctypes.c_char_p * 2)(f"-arch={architecture}".encode(), b"--fmad=false")

@@ -8,6 +8,7 @@ that are stale, where exchanges are needed, and with clean ones, where marks are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -37,29 +38,31 @@ VALUES = (
 )
 END_EARLY = "if (is_different()) return"
 """What ends an algorithm at the first stage where a mutation shows: the answer is that it does."""
-USES = """
-    use columnwise_operator_mod, only: columnwise_operator_type
-    use constants_mod, only: i_def, l_def, r_bl, r_def, r_solver, r_tran
-    use field_mod, only: field_type
-    use flux_direction_mod, only: x_direction, y_direction
-    use fs_continuity_mod, only: W0, W1, W2, W2broken, W2H, W2Htrace, W2trace, W2V, W2Vtrace, &
-                                 W3, Wchi, Wtheta
-    use integer_field_mod, only: integer_field_type
-    use objects_mod, only: new_matrix, settings_type, show_matrix
-    use operator_mod, only: operator_type
-    use quadrature_edge_mod, only: quadrature_edge_type
-    use quadrature_face_mod, only: quadrature_face_type
-    use quadrature_rule_gaussian_mod, only: quadrature_rule_gaussian_type
-    use quadrature_xyoz_mod, only: quadrature_xyoz_type
-    use r_bl_field_mod, only: r_bl_field_type
-    use r_solver_field_mod, only: r_solver_field_type
-    use r_solver_operator_mod, only: r_solver_operator_type
-    use r_tran_field_mod, only: r_tran_field_type
-    use r_tran_operator_mod, only: r_tran_operator_type
-    use stages_mod, only: is_different
-    use world_mod, only: coarse, DEEPEST, fine, new_field, renew_halos, report_fields, &
-                         report_scalar, report_stage
-"""
+USES = {
+    "columnwise_operator_mod": "columnwise_operator_type",
+    "constants_mod": "i_def l_def r_bl r_def r_solver r_tran",
+    "field_mod": "field_type",
+    "flux_direction_mod": "x_direction y_direction",
+    "fs_continuity_mod": "W0 W1 W2 W2broken W2H W2Htrace W2trace W2V W2Vtrace W3 Wchi Wtheta",
+    "integer_field_mod": "integer_field_type",
+    "objects_mod": "new_matrix settings_type show_matrix",
+    "operator_mod": "operator_type",
+    "quadrature_edge_mod": "quadrature_edge_type",
+    "quadrature_face_mod": "quadrature_face_type",
+    "quadrature_rule_gaussian_mod": "quadrature_rule_gaussian_type",
+    "quadrature_xyoz_mod": "quadrature_xyoz_type",
+    "r_bl_field_mod": "r_bl_field_type",
+    "r_solver_field_mod": "r_solver_field_type",
+    "r_solver_operator_mod": "r_solver_operator_type",
+    "r_tran_field_mod": "r_tran_field_type",
+    "r_tran_operator_mod": "r_tran_operator_type",
+    "stages_mod": "is_different",
+    "world_mod": (
+        "coarse DEEPEST fine new_field renew_halos report_fields report_scalar report_stage"
+    ),
+}
+"""The modules that an algorithm may use, with their names."""
+NAMES = re.compile(r"[a-z]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,27 +245,35 @@ def invoke(name: str, calls: list[str]) -> list[str]:
 def write_algorithm(work: Workspace, uses: list[str], body: list[str]) -> str:
     """Return the module of an algorithm that has the objects of a workspace."""
     name = work.name
-    settings = (
-        "integer(i_def) :: clean, direction, extent, extents(2), halo_depth, n",
-        "type(settings_type) :: settings",
-    )
-    lines = [
-        f"!> Calls of kernels and built-ins: {name}.",
-        f"module {name}_alg_mod",
-        *(line.strip() for line in USES.strip().splitlines()),
-        *uses,
-        "implicit none",
-        "private",
-        f"public :: run_{name}",
-        "contains",
+    routine = [
         "!> Make the objects, call all kernels and report the answers.",
         f"subroutine run_{name}()",
-        *settings,
+        "integer(i_def) :: clean, direction, extent, extents(2), halo_depth, n",
+        "type(settings_type) :: settings",
         *work.declarations(),
         *VALUES,
         *work.setup(),
         *body,
         f"end subroutine run_{name}",
+    ]
+    lines = [
+        f"!> Calls of kernels and built-ins: {name}.",
+        f"module {name}_alg_mod",
+        *imports_for("\n".join(routine)),
+        *uses,
+        "implicit none",
+        "private",
+        f"public :: run_{name}",
+        "contains",
+        *routine,
         f"end module {name}_alg_mod",
     ]
     return "\n".join(lines) + "\n"
+
+
+def imports_for(text: str) -> Iterator[str]:
+    """Yield statements that import what a text uses: reading modules takes most of the time."""
+    words = set(NAMES.findall(text.lower()))
+    for module, names in USES.items():
+        if used := [name for name in names.split() if name.lower() in words]:
+            yield f"use {module}, only: {', '.join(used)}"
