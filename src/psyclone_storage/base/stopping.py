@@ -7,10 +7,13 @@ exception at its end. An `ending` block can be interrupted, but its cleanup acti
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType
+from typing import Any
 
 from psyclone_storage.base.records import dataclass
 
@@ -18,6 +21,15 @@ _SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
+_OF_PROGRAMS = tuple(
+    int(getattr(signal, name))
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGPROF")
+    if hasattr(signal, name)
+)
+# The functions in `signal` convert numbers to enumerations, which takes ten times as long.
+_NATIVE: Any = import_module("_signal")
+_handler_of: Callable[[int], Any] = _NATIVE.getsignal
+_set_handler: Callable[[int, Any], Any] = _NATIVE.signal
 
 
 class StoppedError(KeyboardInterrupt):
@@ -77,6 +89,54 @@ def stopped_by_signals() -> Iterator[None]:
     finally:
         for one in ours:
             signal.signal(one, before[one])
+
+
+class HeldSignals:
+    """A block that handlers of signals, which may raise an exception, cannot interrupt.
+
+    In the main thread, a handler that the program has set runs at the end of the block, once for
+    each signal. Signals without such a handler keep their effect.
+    """
+
+    __slots__ = ("_before", "_received")
+
+    def __init__(self) -> None:
+        """Start without replaced handlers."""
+        self._received: dict[int, None] = {}
+        self._before: list[tuple[int, Any]] = []
+
+    def __enter__(self) -> None:
+        """Replace the handlers."""
+        if not _is_main_thread():
+            return
+        try:
+            for number in _OF_PROGRAMS:
+                handler = _handler_of(number)
+                if callable(handler):
+                    self._before.append((number, handler))
+                    _set_handler(number, self._receive)
+        except BaseException:  # from a handler that is not yet replaced
+            self._restore()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        """Restore the handlers, and call those of the signals that have arrived."""
+        self._restore()
+
+    def _receive(self, number: int, _: FrameType | None) -> None:
+        self._received[number] = None
+
+    def _restore(self) -> None:
+        """Restore one handler after the other; each one may raise an exception."""
+        if not self._before:
+            return
+        number, handler = self._before.pop()
+        try:
+            _set_handler(number, handler)
+            if number in self._received:
+                handler(number, sys._getframe())  # noqa: SLF001  # pylint: disable=protected-access
+        finally:
+            self._restore()
 
 
 def stop_by_parent() -> None:

@@ -25,6 +25,7 @@ from typing import Any
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.results import QUEUES
+from psyclone_storage.base.stopping import HeldSignals
 from psyclone_storage.base.uncaught import user_location
 from psyclone_storage.jit._pure import CallTable
 from psyclone_storage.jit.call_cache import CacheEntry, cache_in, find_call
@@ -236,6 +237,8 @@ class DeferredInvokes:
     def complete(self, why: str = "") -> None:
         """Execute all pending invokes. Collective on several ranks.
 
+        A signal is handled before or after the merged invoke, which never runs in part or twice.
+
         `why` is the reason, by default that the program needs a value.
 
         Raises:
@@ -268,7 +271,8 @@ class DeferredInvokes:
             batch = self._new_batch(node, pending, why)
         if batch.varies or batch.routine is None:
             check_numbers(batch.numbers, pending)
-        self._run_merged_or_each(node, batch, pending, self.pending.values(agreed))
+        with HeldSignals():  # but not while other ranks are waited for
+            self._run_merged_or_each(node, batch, pending, self.pending.values(agreed))
 
     def _node_of(self, pending: Iterable[PendingInvoke]) -> _Node:
         """Return the node of pending invokes that can be merged."""
