@@ -63,6 +63,7 @@ def _manual(parser: argparse.ArgumentParser) -> Iterator[str]:
 def _options(actions: list[argparse.Action]) -> Iterator[str]:
     for action in actions:
         value = action.metavar or "|".join(map(str, action.choices or ()))
+        value = " ".join(value) if isinstance(value, tuple) else value
         shown = f" \\fI{_escaped(str(value))}\\fR" if value and action.nargs != 0 else ""
         flags = ", ".join(f"\\fB{_escaped(flag)}\\fR{shown}" for flag in action.option_strings)
         positional = f"\\fI{value}\\fR"

@@ -126,14 +126,15 @@ def _options(parser: argparse.ArgumentParser) -> str:
     for group in parser._action_groups:  # noqa: SLF001 - argparse has no public way to its groups
         rows = [_option(action) for action in group._group_actions]  # noqa: SLF001
         if rows:
+            title = group.title or ""
             texts.append(
-                f"### {(group.title or '').capitalize()}\n\n{_table(('Option', 'Meaning'), rows)}\n"
+                f"### {title[:1].upper()}{title[1:]}\n\n{_table(('Option', 'Meaning'), rows)}\n"
             )
     return "\n".join(texts)
 
 
 def _option(action: argparse.Action) -> tuple[str, str]:
-    value = action.metavar
+    value = " ".join(action.metavar) if isinstance(action.metavar, tuple) else action.metavar
     if value is None and action.choices is not None:
         value = "{" + ",".join(action.choices) + "}"
     if not action.option_strings:
@@ -147,7 +148,7 @@ def _option(action: argparse.Action) -> tuple[str, str]:
 
 def _help(action: argparse.Action) -> str:
     """Return the help of an option, with quoted words as code."""
-    return re.sub(r"'([^']+)'", lambda match: _code(match[1]), action.help or "")
+    return re.sub(r"(?<!\w)'([^']+)'(?!\w)", lambda match: _code(match[1]), action.help or "")
 
 
 # ---------------------------------------------------------------------------- diagnostics

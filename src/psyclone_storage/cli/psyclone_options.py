@@ -33,7 +33,7 @@ _SETTINGS = {
 
 def add_psyclone_options(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser; `settings_for` and `check_psyclone_options` evaluate them."""
-    group = parser.add_argument_group("of PSyclone, for the sake of builds that give them")
+    group = parser.add_argument_group("options of PSyclone, accepted for existing builds")
     for flag, why in _WITHOUT_EFFECT.items():
         if flag == "--log-level":
             group.add_argument(flag, choices=_LEVELS, help=f"changes nothing: {why}")
