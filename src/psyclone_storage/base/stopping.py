@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 
 from psyclone_storage.base.records import dataclass
 
@@ -23,7 +23,10 @@ _SIGNALS = tuple(
 _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
 _OF_PROGRAMS = tuple(
     int(getattr(signal, name))
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGPROF")
+    for name in (
+        *("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGXCPU"),
+        *("SIGUSR1", "SIGUSR2", "SIGCHLD", "SIGWINCH", "SIGCONT", "SIGTSTP", "SIGIO", "SIGPIPE"),
+    )
     if hasattr(signal, name)
 )
 # The functions in `signal` convert numbers to enumerations, which takes ten times as long.
@@ -100,6 +103,8 @@ class HeldSignals:
 
     __slots__ = ("_before", "_received")
 
+    _innermost: ClassVar[HeldSignals | None] = None
+
     def __init__(self) -> None:
         """Start without replaced handlers."""
         self._received: dict[int, None] = {}
@@ -107,36 +112,62 @@ class HeldSignals:
 
     def __enter__(self) -> None:
         """Replace the handlers."""
-        if not _is_main_thread():
+        if _is_main_thread() and HeldSignals._innermost is None:
+            self.hold()
+
+    def __exit__(self, *_: object) -> None:
+        """Restore the handlers, and call those of the signals that have arrived."""
+        if HeldSignals._innermost is self:
+            HeldSignals._innermost = None
+        self.restore()
+
+    @classmethod
+    @contextmanager
+    def released(cls) -> Iterator[None]:
+        """Let handlers interrupt this part of a block, such as the run of a compiler."""
+        held = cls._innermost if _is_main_thread() else None
+        if held is None:
+            yield
             return
+        held.restore()
+        try:
+            yield
+        finally:
+            held.hold()
+
+    def hold(self) -> None:
+        """Replace the handlers; one that is not yet replaced may raise an exception."""
         try:
             for number in _OF_PROGRAMS:
                 handler = _handler_of(number)
                 if callable(handler):
                     self._before.append((number, handler))
                     _set_handler(number, self._receive)
-        except BaseException:  # from a handler that is not yet replaced
-            self._restore()
+            HeldSignals._innermost = self
+        except BaseException:
+            HeldSignals._innermost = None
+            self.restore()
             raise
-
-    def __exit__(self, *_: object) -> None:
-        """Restore the handlers, and call those of the signals that have arrived."""
-        self._restore()
 
     def _receive(self, number: int, _: FrameType | None) -> None:
         self._received[number] = None
 
-    def _restore(self) -> None:
-        """Restore one handler after the other; each one may raise an exception."""
+    def restore(self) -> None:
+        """Restore one handler after the other; each one may raise an exception.
+
+        A handler that the block has replaced itself stays.
+        """
         if not self._before:
             return
         number, handler = self._before.pop()
         try:
-            _set_handler(number, handler)
+            if getattr(_handler_of(number), "__self__", None) is self:
+                _set_handler(number, handler)
             if number in self._received:
+                del self._received[number]
                 handler(number, sys._getframe())  # noqa: SLF001  # pylint: disable=protected-access
         finally:
-            self._restore()
+            self.restore()
 
 
 def stop_by_parent() -> None:

@@ -138,6 +138,8 @@ static int append_if(Pending *self, PyObject *node, Py_ssize_t epoch, PyObject *
         return 0;
     if (PyList_Append(self->records, record) < 0)
         return -1;
+    if (node == NULL) /* a running invoke adds it: the records are no longer those of the start */
+        self->count_before = -1;
     self->node = Py_XNewRef(next);
     self->last = Py_XNewRef(last);
     Py_XDECREF(node); /* the caller has a reference */
@@ -435,13 +437,14 @@ static PyObject *add_and_remember(Deferral *self, PyObject *values, PyObject *en
     PyObject *result = added_invoke(self, values);
     if (result != NULL && node != NULL && pending->last == (PyObject *)self && pending->node != NULL) {
         Follower *follower = last == NULL ? &pending->follower : &((Deferral *)last)->follower;
-        clear_follower(follower);
+        Follower old = *follower;
         follower->node = Py_NewRef(node);
         follower->code = Py_NewRef(code);
         follower->entry = Py_NewRef(entry);
         follower->deferral = Py_NewRef((PyObject *)self);
         follower->next = Py_NewRef(pending->node);
         follower->at = at;
+        clear_follower(&old); /* may run code of the program */
     }
     Py_XDECREF(last);
     Py_XDECREF(node);

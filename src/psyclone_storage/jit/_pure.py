@@ -172,6 +172,8 @@ class Pending:
                 return False
             # After an interrupt here, the queue is closed.
             self._node = None
+            if node is None:  # a running invoke adds it: the records are not those of the start
+                self._before = None, -1
             self.records.append(record)
             self._node = following
             return True

@@ -49,6 +49,8 @@ _APIS_WITH_NUMPY = ("gocean",)
 """The APIs whose invokes NumPy can execute."""
 _APART = "numbers apart"
 _ARGS = attrgetter("args")
+_FIRST = 16
+"""The number of invokes whose records the next garbage collection leaves out."""
 
 
 def run_invoke(
@@ -171,24 +173,26 @@ def compiled_invoke(
 
 
 @contextmanager
-def _without_collector() -> Iterator[None]:
+def _without_collector(session: JitSession) -> Iterator[None]:
     """Disable the garbage collector: the compiler leaves few cycles, and its records are many.
 
-    They move to the oldest generation, because the next collection would traverse all of them.
+    For the first invokes of a session they move to the oldest generation, because the next
+    collection would traverse all of them. This delays the collection of objects of the program.
     """
+    is_first = len(session.compiled) < _FIRST
     is_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if is_enabled and not gc.get_freeze_count():  # objects that the program has frozen stay so
+        # Objects that the program has frozen stay so.
+        if is_first and is_enabled and not gc.get_freeze_count():
             gc.freeze()
             gc.unfreeze()
         if is_enabled:
             gc.enable()
 
 
-@_without_collector()
 def _find_or_compile(  # noqa: PLR0913 - the parts of a call
     session: JitSession,
     calls: Sequence[LiveCall],
@@ -199,6 +203,19 @@ def _find_or_compile(  # noqa: PLR0913 - the parts of a call
     apart: bool,
 ) -> CompiledInvoke:
     """Return the invoke from the disk cache, or compile it and store it there."""
+    with _without_collector(session):
+        return _found_or_compiled(session, calls, label, frame, options, apart=apart)
+
+
+def _found_or_compiled(  # noqa: PLR0913 - the parts of a call
+    session: JitSession,
+    calls: Sequence[LiveCall],
+    label: str,
+    frame: InvokeSite,
+    options: JitOptions,
+    *,
+    apart: bool,
+) -> CompiledInvoke:
     site = call_location_of(frame)
     entry = find_entry(session, (calls, label, site, options), apart=apart)
     found = entry.load(site.code) if entry is not None else None

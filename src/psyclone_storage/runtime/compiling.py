@@ -40,6 +40,7 @@ from psyclone_storage.base.compilers import (
 )
 from psyclone_storage.base.digest import SEAL_LENGTH, digest_of, seal_of
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.stopping import HeldSignals
 from psyclone_storage.base.temporaries import new_folder, remove_leftovers, unique_name
 from psyclone_storage.base.trusted import UntrustedError, check_folder, read_owned, write_owned
 
@@ -87,7 +88,8 @@ def load_kept(
     folders = _library_folders()
     path = None if folders.libraries is None else folders.libraries / f"{digest}.so"
     paths = () if path is None else (path, *([path.with_name(f"{last}.so")] if last else ()))
-    return _found(path, folders) or _built(build, paths, folders, one_builds)
+    with HeldSignals.released():
+        return _found(path, folders) or _built(build, paths, folders, one_builds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,3 +40,38 @@ def test_held_signals_without_a_handler_keep_their_effect() -> None:
     before = signal.getsignal(signal.SIGUSR2)
     with HeldSignals():
         assert signal.getsignal(signal.SIGUSR2) is before
+
+
+def test_a_handler_that_the_block_sets_stays() -> None:
+    former = signal.signal(signal.SIGUSR1, lambda *_: None)
+    try:
+        with HeldSignals():
+            signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        assert signal.getsignal(signal.SIGUSR1) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGUSR1, former)
+
+
+def test_signals_arrive_in_a_released_part() -> None:
+    """The rest of the block is left, and the handler is back."""
+
+    def handle(*_: object) -> None:
+        raise RuntimeError
+
+    steps: list[str] = []
+
+    def run() -> None:
+        with HeldSignals():
+            with HeldSignals.released():
+                signal.raise_signal(signal.SIGUSR1)
+                steps.append("after the signal")
+            steps.append("after the part")
+
+    former = signal.signal(signal.SIGUSR1, handle)
+    try:
+        with pytest.raises(RuntimeError):
+            run()
+        assert signal.getsignal(signal.SIGUSR1) is handle
+        assert steps == []
+    finally:
+        signal.signal(signal.SIGUSR1, former)

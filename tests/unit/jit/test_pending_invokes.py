@@ -129,6 +129,21 @@ def test_an_error_that_changes_no_record_leaves_the_queue_open(module: Any) -> N
 
 
 @pytest.mark.parametrize("module", QUEUES)
+def test_a_record_that_a_running_invoke_adds_does_not_take_the_place_of_another(
+    module: Any,
+) -> None:
+    """Otherwise the routine of the first sequence would run with the arguments of another one."""
+    root, second = Sequence(), Sequence()
+    queue = module.Pending(root)
+    queue.append(*queue.state(), second, ("first", (), ()))
+    with queue:
+        queue.records.clear()
+        assert queue.append(*queue.state(), None, ("other", (), ()))
+    assert queue.state()[0] is None
+    assert [one[0] for one in queue.records] == ["other"]
+
+
+@pytest.mark.parametrize("module", QUEUES)
 def test_no_datum_waits_after_the_last_invoke(module: Any) -> None:
     queue, data = module.Pending(Sequence()), [Datum(), Datum()]
     for one in data:

@@ -32,6 +32,7 @@ from psyclone_storage.gocean import (
     kernel,
     scalar,
 )
+from psyclone_storage.jit import invokes
 from psyclone_storage.jit.invokes import builds_of
 from psyclone_storage.jit.session import JitSession
 from psyclone_storage.languages.python.parse.closure import FunctionReader
@@ -366,3 +367,15 @@ def test_the_collector_traverses_no_records_after_a_compilation(freezes: bool) -
         gc.unfreeze()
         if was_frozen:
             gc.freeze()
+
+
+def test_later_compilations_do_not_delay_the_collection_of_cycles() -> None:
+    """A program that compiles again and again must not keep its unreachable objects."""
+    session = JitSession()
+    for number in range(invokes._FIRST):
+        session.compiled[number] = None  # type: ignore[assignment]
+    gc.collect()
+    with invokes._without_collector(session):
+        made = [[] for _ in range(50)]
+    assert gc.isenabled()
+    assert any(one is made[0] for one in gc.get_objects(generation=0))
