@@ -6,7 +6,7 @@ Generic interfaces, type-bound procedures, defined operators and final procedure
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from psyclone_storage.analysis.bodies.effects import (
     FINAL_PATTERN,
@@ -157,6 +157,29 @@ class CallResolver:
             if not inner:
                 return ()
             found += inner
+        return tuple(found)
+
+    def generics_of(
+        self, module: str, uses: Iterable[Use], name: str
+    ) -> tuple[tuple[str, str], ...]:
+        """Return the interfaces that a name may denote in a scope: their modules and names there.
+
+        The scope is in `module` and has `uses` in addition. A module that imports a generic name
+        may extend it. The result is () for other names.
+        """
+        found: list[tuple[str, str]] = []
+        seen: set[tuple[str, str]] = set()
+        waiting = [(module, name), *self.finder.origins(uses, name)]
+        while waiting:
+            home, key = waiting.pop()
+            source = None if (home, key) in seen else self.finder.source_of(home)
+            seen.add((home, key))
+            if source is None:
+                continue
+            if key in self._generics(source):
+                found.append((home, key))
+            around = self.finder.of_source(source, home)
+            waiting += () if around is None else self.finder.origins(around.uses, key)
         return tuple(found)
 
     def names(self, symbol: ex.Symbol) -> frozenset[str]:

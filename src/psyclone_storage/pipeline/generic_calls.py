@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import Enum
 
 from psyclone_storage.analysis.bodies.effects import ProcedureCall
@@ -106,11 +107,12 @@ class SpecificProcedures:
         return False if are_numbers else MAYBE
 
     def _kind(self, kind: str, code: Routine) -> int | tuple[str, str] | None:
-        """Return the value of a kind or, if it is not known, the module and name of a constant."""
-        try:
-            return CScope(code, ModuleContext(self.finder.offered, lambda *_: ())).kind(kind)
-        except PrintError:
-            pass
+        """Return the value of a kind or, if it is not known, the module and name of a constant.
+
+        Options of compilers change the kind of a default literal, as in `kind(1.0)`.
+        """
+        if "(" in kind and key_of(kind).startswith("kind"):
+            return None
         symbol = code.symbol(key_of(kind)) if kind.isidentifier() else None
         while symbol is not None and isinstance(symbol.value, ex.Name) and symbol.module_key:
             module = self.finder.module(symbol.module_key)
@@ -118,15 +120,14 @@ class SpecificProcedures:
             if inner is None:
                 break
             symbol = replace(inner, module=inner.module or symbol.module)
+        value = None if symbol is None else symbol.value
+        if not isinstance(value, ex.Index) or ex.canonical(value.base) != "kind":
+            scope = CScope(code, ModuleContext(self.finder.offered, lambda *_: ()))
+            for text in (kind, *([ex.spell(value)] if isinstance(value, ex.Index) else [])):
+                with suppress(PrintError):
+                    return scope.kind(text)
         if symbol is None or not symbol.module_key:
             return None
-        if isinstance(symbol.value, ex.Index):
-            try:
-                return CScope(code, ModuleContext(self.finder.offered, lambda *_: ())).kind(
-                    ex.spell(symbol.value)
-                )
-            except PrintError:
-                pass
         return symbol.module_key, key_of(symbol.name)
 
 

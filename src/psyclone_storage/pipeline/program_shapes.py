@@ -105,6 +105,16 @@ class ArgumentShapes:
             return True
         if all(map(_is_free, inner.shape)) and "contiguous" not in inner.words:
             return False
+        return self.is_discontiguous(path)
+
+    def is_discontiguous(self, path: AccessPath) -> bool:
+        """Return whether the elements of a section may not be adjacent in memory."""
+        outer = self._names.declaration(path.variable)
+        if outer is None:
+            return True
+        indices = (item for item in path.subscripts if not isinstance(item, ex.Range))
+        if any(self._names.typing.rank_of(item) != 0 for item in indices):
+            return True
         if any(map(_is_free, outer.shape)) and not outer.words & {"contiguous", "allocatable"}:
             return True
         items = path.subscripts

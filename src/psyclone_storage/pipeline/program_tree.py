@@ -445,6 +445,8 @@ class _ProcedureReader:
         place = place_of_line(line)
         names = self._tree.uses.called(ProcedureCall(line.procedure, line.args), self._code)
         passed = tuple((*self._passed(line, name), *self._shared(name)) for name in names)
+        for each in passed:
+            self._leave_out_overlaps(each)
         read: list[ex.Expr] = []
         given: list[ex.Expr] = []
         for value in map(value_of_argument, line.args):
@@ -452,6 +454,10 @@ class _ProcedureReader:
             if path is not None and self.is_planned(path.root):
                 read += path.subscripts
                 given.append(value)
+                if not names and self._shapes.is_discontiguous(path):
+                    outer = self._tree.uses.datum(path.root, self._code)
+                    why = "a copy of a section of it may be passed to a procedure"
+                    self._tree.left_out.setdefault(outer, why)
             else:
                 read.append(value)
         output = un.InputOutput("write", (ex.Star(),), tuple(read))
@@ -487,6 +493,14 @@ class _ProcedureReader:
             whole = isinstance(value, ex.Name) or path.is_whole
             whole = whole and self._shapes.are_equal(line, own, key, path.root)
             yield Passed(inner, outer, whole)
+
+    def _leave_out_overlaps(self, passed: Iterable[Passed]) -> None:
+        """Leave out arrays that a procedure knows as a whole and, by another name, in part."""
+        wholes: dict[ProgramArray, bool] = {}
+        for one in passed:
+            if wholes.setdefault(one.outer, one.whole) is not one.whole:
+                why = "a procedure knows it as a whole and, by another name, in part"
+                self._tree.left_out.setdefault(one.outer, why)
 
     def _shared(self, name: ProcedureName) -> Iterator[Passed]:
         """Yield the variables of modules that a called procedure uses."""

@@ -114,8 +114,9 @@ class ProgramUses:
         """Return the procedures of the program that a call may execute, () if it is unknown."""
         symbol = symbol_of_call(call, code)
         if symbol is not None and not is_overload(symbol.key):
-            names = self._of_symbol(symbol, home_module(code))
-            return names if len(names) == 1 else tuple(self._specific(names, symbol, call, code))
+            names, is_generic = self._named(symbol, code)
+            is_one = len(names) == 1 and not is_generic
+            return names if is_one else tuple(self._specific(names, symbol, call, code))
         return self._in_program(self._calls.called(call, symbol, code))
 
     def is_certain(self, call: ProcedureCall, code: Routine) -> bool:
@@ -127,9 +128,27 @@ class ProgramUses:
         symbol = symbol_of_call(call, code)
         if symbol is None or is_overload(symbol.key):
             return len(self.called(call, code)) == 1
-        names = self._of_symbol(symbol, home_module(code))
+        names, is_generic = self._named(symbol, code)
+        if not is_generic and len(names) == 1:
+            return True
         found = self._specific(names, symbol, call, code)
-        return len(names) == 1 or list(found.values()) == [True] or len({*names} & {*found}) == 1
+        return list(found.values()) == [True] or len({*names} & {*found}) == 1
+
+    def _named(self, symbol: ex.Symbol, code: Routine) -> tuple[tuple[ProcedureName, ...], bool]:
+        """Return the procedures that a name may denote, () if they are unknown; is it generic?"""
+        home = home_module(code)
+        places = self._calls.generics_of(home, code.uses, symbol.key)
+        if len(places) < 2:
+            return self._of_symbol(symbol, home), bool(places)
+        each = [self._in_module(symbol, *place, known_only=False) for place in places]
+        return tuple(dict.fromkeys(chain.from_iterable(each))) if all(each) else (), True
+
+    def _in_module(
+        self, symbol: ex.Symbol, module: str, key: str, *, known_only: bool
+    ) -> tuple[ProcedureName, ...]:
+        """Return the procedures of the program that a generic name of a module denotes."""
+        there = replace(symbol, key=key, name=key, module=module, origin=ex.Origin.IMPORTED)
+        return self._in_program(self._calls.in_module(there, None, known_only=known_only))
 
     def _specific(
         self,
@@ -143,9 +162,11 @@ class ProgramUses:
         A name without arguments may be passed as an argument.
         """
         if not names and symbol.origin in (ex.Origin.HOST, ex.Origin.IMPORTED):
-            home = symbol.module_key or home_module(code)
-            places = self._calls.in_module(replace(symbol, module=home), None, known_only=True)
-            names = self._in_program(places)
+            home = home_module(code)
+            places = self._calls.generics_of(home, code.uses, symbol.key)
+            places = places or ((symbol.module_key or home, key_of(symbol.name)),)
+            each = [self._in_module(symbol, *place, known_only=True) for place in places]
+            names = tuple(dict.fromkeys(chain.from_iterable(each))) if all(each) else ()
         if not call.args:
             return dict.fromkeys(names, MAYBE)
         specific = SpecificProcedures(code, self.finder)
@@ -207,9 +228,11 @@ class ProgramUses:
 
     # ------------------------------------------------------------------------ effects
 
-    def _record(self, symbol: ex.Symbol, _: Iterable[un.Use]) -> Procedure | None:
+    def _record(self, symbol: ex.Symbol, uses_here: Iterable[un.Use]) -> Procedure | None:
         """Return the effects of a procedure on its arguments for the data flow of a caller."""
         names = self._of_symbol(symbol, symbol.module_key)
+        if self._calls.generics_of(symbol.module_key, uses_here, symbol.key):
+            return None  # the arguments decide which procedure a generic name means
         known = [self.of(name) for name in names]
         if len(names) != 1 or known[0] is None:
             return None
@@ -383,7 +406,7 @@ class ProgramUses:
             return
         if isinstance(line, un.Call) and isinstance(line.procedure, ex.Name):
             key = line.procedure.key
-            names = self._of_symbol(code.symbol(key), home_module(code))
+            names = self.called(ProcedureCall(line.procedure, line.args), code)
             if not names and key in self.outside.readers:
                 values = (one.value if isinstance(one, ex.Keyword) else one for one in line.args)
                 yield un.InputOutput("write", (ex.Star(),), tuple(values), place=line.place)

@@ -219,3 +219,64 @@ def test_a_new_array_has_values_only_if_the_root_allocates_it_once(
         text = root(before + inside + ("  end do\n" if before else ""), declared)
     found = moves(plan_of(tmp_path, text))
     assert [one[0] for one in found if one[0] == "c"] == expected
+
+
+PARTS = """\
+module parts
+  implicit none
+  real :: shared(10)
+contains
+  subroutine work(x, y)
+    real, intent(inout) :: x(10), y(5)
+    integer :: i
+    y = y + 1.0
+    !$acc parallel loop
+    do i = 6, 10
+      x(i) = 2.0 * x(i)
+    end do
+    print *, y
+  end subroutine work
+  subroutine work_shared(y)
+    real, intent(inout) :: y(5)
+    integer :: i
+    y = y + 1.0
+    !$acc parallel loop
+    do i = 6, 10
+      shared(i) = 2.0 * shared(i)
+    end do
+    print *, y
+  end subroutine work_shared
+end module parts
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "array"),
+    [
+        ("call kernel(c, b)\n  call work(c, c(1:5))", "root.c"),
+        ("call kernel(shared, b)\n  call work_shared(shared(1:5))", "parts.shared"),
+    ],
+)
+def test_an_array_that_a_procedure_knows_twice_is_left_out(
+    call: str, array: str, tmp_path: Path
+) -> None:
+    """A transfer of the whole would overwrite the part, which the host has changed meanwhile."""
+    (tmp_path / "parts.f90").write_text(PARTS, "utf-8")
+    text = root(f"  {call}\n", "  real :: c(10)\n", "  use parts\n")
+    plan = plan_of(tmp_path, text, "parts.f90")
+    left_out = plan["left_out"]
+    assert isinstance(left_out, dict)
+    assert "as a whole and, by another name, in part" in left_out[array]
+
+
+@pytest.mark.parametrize(("section", "is_planned"), [("(:, 2)", True), ("(2, :)", False)])
+def test_a_section_is_passed_to_a_procedure_on_the_device_only_in_place(
+    section: str, is_planned: bool, tmp_path: Path
+) -> None:
+    """The compiler would pass a copy of values on the host."""
+    body = f"  call kernel(d(:, 1), b)\n  call halo(d{section})\n"
+    text = root(body, "  real :: d(10, 10)\n  external :: halo\n")
+    plan = plan_of(tmp_path, text, "--config-opts", "DEVICE_PROCEDURES=halo")
+    left_out = plan["left_out"]
+    assert isinstance(left_out, dict)
+    assert ("root.d" not in left_out) is is_planned

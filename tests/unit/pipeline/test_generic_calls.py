@@ -142,3 +142,76 @@ def test_an_unknown_module_may_have_more_procedures(call: str, status: int, tmp_
     done = planned(tmp_path, text_of(call), "scale_mod.f90")
     assert done.status == status
     assert status == 0 or "it is not known which procedure" in done.err
+
+
+EXTENDED = """\
+module first_mod
+  implicit none
+  interface work
+    module procedure work_integer
+  end interface work
+contains
+  subroutine work_integer(k, x)
+    integer, intent(in) :: k
+    real, intent(inout) :: x(:)
+    print *, k
+  end subroutine work_integer
+end module first_mod
+module second_mod
+  use first_mod
+  implicit none
+  interface work
+    module procedure work_real
+  end interface work
+contains
+  subroutine work_real(y, x)
+    real, intent(in) :: y
+    real, intent(inout) :: x(:)
+    x(3) = x(3) + y
+  end subroutine work_real
+end module second_mod
+"""
+
+
+@pytest.mark.parametrize("used", ["second_mod", "first_mod\n  use second_mod"])
+def test_a_module_may_extend_a_generic_name_that_it_imports(used: str, tmp_path: Path) -> None:
+    """The first module has one procedure of this name, which does not change the array."""
+    (tmp_path / "work_mod.f90").write_text(EXTENDED, "utf-8")
+    body = "  call kernel(b, c)\n  call work(1.0, c)\n"
+    text = root(body, "  real :: c(10)\n", f"  use {used}\n")
+    done = planned(tmp_path, text, "work_mod.f90")
+    assert done.status == 0, done.err
+    new = done.written["out/main.f90"]
+    assert -1 < new.find("update host(c)") < new.find("call work")
+
+
+KINDS = """\
+module kinds_mod
+  implicit none
+  integer, parameter :: wp = kind(1.0)
+  real(wp) :: t(10)
+  interface show
+    module procedure show_short, show_long
+  end interface show
+contains
+  subroutine show_short(x)
+    real(4), intent(in) :: x
+    print *, x
+  end subroutine show_short
+  subroutine show_long(x)
+    real(8), intent(in) :: x
+    print *, x, t(3)
+  end subroutine show_long
+end module kinds_mod
+"""
+
+
+def test_the_kind_of_a_default_literal_depends_on_the_compiler(tmp_path: Path) -> None:
+    """With 8 bytes for default reals, the procedure that reads the array is called."""
+    (tmp_path / "kinds_mod.f90").write_text(KINDS, "utf-8")
+    body = "  !$acc parallel loop\n  do i = 1, 10\n    t(i) = 2.0 * i\n  end do\n  call show(s)\n"
+    text = root(body, "  real(wp) :: s\n", "  use kinds_mod\n")
+    done = planned(tmp_path, text, "kinds_mod.f90")
+    assert (
+        done.status == 1 or "update host(t)" in done.written["out/main.f90"].split("call show")[0]
+    )

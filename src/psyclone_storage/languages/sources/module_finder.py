@@ -9,7 +9,7 @@ unresolved.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from psyclone_storage.base.records import dataclass, field, replace
@@ -173,6 +173,12 @@ class ModuleFinder:
     def imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
         """Return the entity that `uses` import as `name`, or None."""
         return self._imported(uses, name.lower(), frozenset())
+
+    def origins(self, uses: Iterable[Use], name: str) -> Iterator[tuple[str, str]]:
+        """Yield the modules from which `uses` may import `name`, with its name there."""
+        for use in uses:
+            if (original := self._original(use, name.lower())) is not None:
+                yield use.module.lower(), original
 
     def constant(self, uses: Iterable[Use], name: str) -> Symbol | None:
         """Return the entity that `uses` import as `name`, with the value of a constant, or None.
