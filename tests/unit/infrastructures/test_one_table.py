@@ -37,13 +37,13 @@ GOCEAN = {
 }
 
 
-OF_NUMPY = {"int32", "int64"}
-"""Kinds of LFRic whose names are also those of types of NumPy."""
+OF_OTHERS = {"int32", "int64", "real32", "real64"}
+"""Kinds of LFRic whose names are also those of types of NumPy, or kinds of `iso_fortran_env`."""
 
 
 def second_spellings(source: Path, tables: Path) -> Iterator[str]:
     """Yield each place outside of `tables` at which a whole text is a name of the tables."""
-    known = {name.lower() for name in LFRIC | GOCEAN} - OF_NUMPY
+    known = {name.lower() for name in LFRIC | GOCEAN} - OF_OTHERS
     for file in sorted(source.rglob("*.py")):
         if tables not in file.parents and file != OF_RUNTIME:
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
