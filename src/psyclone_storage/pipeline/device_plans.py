@@ -94,7 +94,7 @@ class DataPlanner:
         self._families: dict[ProcedureName, frozenset[str]] = {}
         every = {**others.codes, **codes}
         self.uses = ProgramUses(every, finder, assumed, outside, others.effects)
-        pointed = pointed_names(self.uses) if is_complete else None
+        pointed = pointed_names(self.uses, units) if is_complete else None
         self.tree = ProgramTree(self.uses, others.finished, pointed)
         self._unnamed: dict[ProcedureName, dict[ProgramArray, str]] = {}
         self._imports_of: dict[str, frozenset[str]] = {}

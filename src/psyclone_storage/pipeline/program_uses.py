@@ -383,10 +383,12 @@ class ProgramUses:
             if isinstance(call.procedure, ex.Name) and call.procedure.key == "move_alloc":
                 yield from call.args
             for name in self.called(call, code):
-                keys = self.procedures[name].dummy_keys
+                own = self.procedures[name]
+                others = (one.names for one in own.declarations if isinstance(one, un.Opaque))
+                marked = frozenset[str]().union(*(one for one in others if "allocatable" in one))
                 for at, arg in enumerate(call.args):
-                    key = keys[at] if at < len(keys) else ""
-                    if self.may_allocate(name, arg.key if isinstance(arg, ex.Keyword) else key):
+                    keys = call.dummies(at, own.dummy_keys)
+                    if any(key in marked or self.may_allocate(name, key) for key in keys):
                         yield arg
 
     def uses_of_lines(

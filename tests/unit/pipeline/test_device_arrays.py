@@ -73,6 +73,132 @@ def test_a_target_is_planned_if_no_pointer_denotes_it(
     assert left_out == ({} if is_planned else {"kernel_mod.kernel.x": TARGET, "root.c": TARGET})
 
 
+DATA = """\
+module data_mod
+  implicit none
+  type :: holder
+    real, pointer :: q(:)
+  contains
+    procedure :: first, reads
+    procedure, pass(self) :: last
+    procedure, nopass :: without
+  end type holder
+  real, target :: c(10)
+  real, pointer :: p(:)
+contains
+  subroutine first(self, x)
+    class(holder) :: self
+    real, target :: x(10)
+    self%q => x
+  end subroutine first
+  subroutine last(x, self)
+    real, target :: x(10)
+    class(holder) :: self
+    self%q => x
+  end subroutine last
+  subroutine without(self, x)
+    class(holder) :: self
+    real, target :: x(10)
+    self%q => x
+  end subroutine without
+  subroutine reads(self, x)
+    class(holder) :: self
+    real :: x(10)
+    print *, x
+  end subroutine reads
+  subroutine separate(x)
+    real :: x(10)
+    target :: x
+    p => x
+  end subroutine separate
+end module data_mod
+"""
+HOLDER = "  type(holder) :: h\n"
+
+
+def left_out_of(folder: Path, body: str, declared: str, late: str) -> dict[str, str]:
+    """Return the targets without a plan, with reasons; `late` is the text of another module."""
+    (folder / "data_mod.f90").write_text(DATA, "utf-8")
+    (folder / "late.f90").write_text(f"module late\n{late}end module late\n", "utf-8")
+    text = root(body + "  call kernel(c, b)\n", declared, "  use data_mod\n  use late\n")
+    left_out = plan_of(folder, text, "data_mod.f90", "late.f90")["left_out"]
+    assert isinstance(left_out, dict)
+    return {name: why for name, why in left_out.items() if name != "data_mod.p"}
+
+
+POINTED = {"data_mod.c": TARGET, "kernel_mod.kernel.x": TARGET}
+
+
+@pytest.mark.parametrize(
+    ("body", "declared"),
+    [
+        ("  p => & ! all of it\n\n    ! two comments\n    c\n", ""),
+        ("  use%q => c\n", "  type(holder) :: use\n"),
+        ("  call separate(c)\n", ""),
+        ("  call h%first(c)\n", HOLDER),
+        ("  call h%last(c)\n", HOLDER),
+        ("  call h%without(h, c)\n", HOLDER),
+    ],
+)
+def test_statements_associate_a_pointer(body: str, declared: str, tmp_path: Path) -> None:
+    assert left_out_of(tmp_path, body, declared, "") == POINTED
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        "  use data_mod, only : c\n  real, pointer :: q(:) => c\n",
+        "  use data_mod, only : c\n  !$ real, pointer :: q(:) => c\n",
+        "  use data_mod\n  type(holder) :: g = holder(c)\n",
+        "contains\n  subroutine l()\n    use data_mod, only : s => c, & !\n  p\n  p => s\n  end\n",
+    ],
+)
+def test_another_module_associates_a_pointer(late: str, tmp_path: Path) -> None:
+    assert left_out_of(tmp_path, "", "", late) == POINTED
+
+
+@pytest.mark.parametrize("body", ["", "  call h%reads(c)\n"])
+def test_an_import_with_a_new_name_is_no_pointer(body: str, tmp_path: Path) -> None:
+    assert left_out_of(tmp_path, body, HOLDER, "  use data_mod, only : s => c\n") == {}
+
+
+GROWS = """\
+module grows
+  implicit none
+  type :: grower
+    integer :: n = 10
+  contains
+    procedure :: grow
+  end type grower
+contains
+  subroutine grow(self, x)
+    class(grower) :: self
+    real, allocatable, intent(inout) :: x(:)
+    deallocate(x)
+    allocate(x(self%n))
+    x = 1.0
+  end subroutine grow
+  subroutine separate(x)
+    real, intent(inout) :: x(:)
+    allocatable :: x
+    deallocate(x)
+    allocate(x(10))
+    x = 1.0
+  end subroutine separate
+end module grows
+"""
+
+
+@pytest.mark.parametrize("call", ["g%grow(c)", "separate(c)"])
+def test_an_array_that_a_called_procedure_allocates_is_left_out(call: str, tmp_path: Path) -> None:
+    (tmp_path / "grows.f90").write_text(GROWS, "utf-8")
+    declared = "  real, allocatable :: c(:)\n  type(grower) :: g\n"
+    body = f"  allocate(c(10))\n  c = 1.0\n  call {call}\n  call kernel(c, b)\n"
+    plan = plan_of(tmp_path, root(body, declared, "  use grows\n"), "grows.f90")
+    why = "'root' may allocate it"
+    assert plan["left_out"] == {"root.c": why, "kernel_mod.kernel.x": why}
+
+
 def test_an_array_of_nonblocking_communication_is_left_out(tmp_path: Path) -> None:
     body = "  call mpi_irecv(b, 10, i)\n" + LOOP + "  call mpi_wait(i)\n  call mpi_init(i)\n"
     plan = plan_of(tmp_path, root(body))

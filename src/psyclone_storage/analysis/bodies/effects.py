@@ -74,6 +74,16 @@ class ProcedureCall:
     args: tuple[ex.Expr, ...] = ()
     place: Span | None = None
 
+    def dummies(self, at: int, keys: tuple[str, ...]) -> tuple[str, ...]:
+        """Return those of a procedure's dummy arguments that may be the argument at `at`.
+
+        A type-bound procedure may get the object as any argument, or not at all.
+        """
+        arg = self.args[at]
+        if isinstance(arg, ex.Keyword):
+            return (arg.key,)
+        return keys[at : at + (2 if isinstance(self.procedure, ex.Member) else 1)]
+
 
 @dataclass(frozen=True, slots=True)
 class Effect:
