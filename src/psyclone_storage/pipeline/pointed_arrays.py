@@ -52,7 +52,7 @@ def pointed_names(uses: ProgramUses, units: Iterable[Routine]) -> frozenset[str]
     for unit in units:
         texts[id(unit.module.source)] = unit.module.source
         values = (item.value for item in unit.declarations if isinstance(item, un.Declare))
-        found.update(*map(_in_constructors, filter(None, values)))
+        found.update(*(_in_constructors(one) for one in values if one is not None))
     for source in texts.values():
         for target, pointer in _in_text(source):
             passed[pointer].add(target)
