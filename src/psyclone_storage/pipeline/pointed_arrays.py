@@ -37,17 +37,7 @@ def pointed_names(uses: ProgramUses, units: Iterable[Routine]) -> frozenset[str]
     which a procedure may associate a pointer. Procedures that are not known may do so, unless they
     are in the settings. An array has all names of its imports.
     """
-    found = set[str]()
-    passed = defaultdict[str, set[str]](set)
-    calls = _Calls(uses)
-    for name in uses.procedures:
-        code = uses.code(name)
-        found |= frozenset() if code.internal is None else code.internal.names
-        for line in walk_lines(code.body):
-            found.update(_of_line(line))
-            for call in call_sites((line,), code):
-                for actual, dummy in calls.associated(call, code):
-                    passed[dummy].add(actual)
+    found, passed = _in_procedures(uses)
     texts = dict[int, SourceText]()
     for unit in units:
         texts[id(unit.module.source)] = unit.module.source
@@ -62,6 +52,21 @@ def pointed_names(uses: ProgramUses, units: Iterable[Routine]) -> frozenset[str]
         found |= new
         queue += new
     return frozenset(found)
+
+
+def _in_procedures(uses: ProgramUses) -> tuple[set[str], dict[str, set[str]]]:
+    """Return the names that procedures point to, and those that they pass as each argument."""
+    found, passed = set[str](), defaultdict[str, set[str]](set)
+    calls = _Calls(uses)
+    for name in uses.procedures:
+        code = uses.code(name)
+        found |= frozenset() if code.internal is None else code.internal.names
+        for line in walk_lines(code.body):
+            found.update(_of_line(line))
+            for call in call_sites((line,), code):
+                for actual, dummy in calls.associated(call, code):
+                    passed[dummy].add(actual)
+    return found, passed
 
 
 def _in_text(source: SourceText) -> Iterator[tuple[str, str]]:
