@@ -30,6 +30,7 @@ from psyclone_storage.ir.unit import Assign, Declare, Use
 from psyclone_storage.languages.fortran.parse.called import (
     FINAL,
     bound_procedures,
+    has_interface,
     read_operators,
     read_with_internal,
     specific_procedures,
@@ -176,7 +177,8 @@ class CallResolver:
             seen.add((home, key))
             if source is None:
                 continue
-            if key in self._generics(source):
+            text = self.finder.with_included(source)
+            if key in self._generics(source) and has_interface(text, home, key):
                 found.append((home, key))
             around = self.finder.of_source(source, home)
             waiting += () if around is None else self.finder.origins(around.uses, key)

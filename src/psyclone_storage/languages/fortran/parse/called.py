@@ -159,6 +159,12 @@ def specific_procedures(source: SourceText, module: str, name: str) -> tuple[str
     return tuple(dict.fromkeys(found)) or (name,)
 
 
+def has_interface(source: SourceText, module: str, name: str) -> bool:
+    """Return whether a module contains an interface for the generic `name` (in lower case)."""
+    scopes = (one for one in read_scopes(source).modules if one.key == module.lower())
+    return any(generic.name == name for scope in scopes for generic in scope.generics)
+
+
 def bound_procedures(source: SourceText, type_name: str, binding: str) -> tuple[str, ...]:
     """Return the procedures, in lower case, to which a type-bound name refers.
 
