@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         os.utime(path, (1_600_000_000, 1_600_000_000))
     (tmp_path / "cache").mkdir(mode=0o700)
     monkeypatch.setenv("PSYCLONE_STORAGE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delitem(sys.modules, "tools", raising=False)  # a module of another test
     for name in ("CHUNK", "OUTER", "INNER"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
