@@ -152,7 +152,7 @@ def file_options(given: argparse.Namespace) -> FileOptions:
 
 
 def check_file_options(given: argparse.Namespace, *, without_api: bool) -> Iterator[Diagnostic]:
-    """Yield an error for each option for algorithms that is given for plain Fortran, and reversed.
+    """Yield an error for each option that is only for the other kind of files.
 
     `without_api` is whether the files are plain Fortran.
     """

@@ -490,7 +490,7 @@ static PyObject *CachedCall_forget(PyObject *object, PyObject *nothing)
 }
 
 /* Find the cache entry of a call site that matches, and the arguments of its routine: 1 with new
- * references, 0 if there is none, -1 with an error. The table maps the address of the code to a table of
+ * references, 0 without one, -1 with an error. The table maps the address of the code to a table of
  * its instructions. */
 static int find_entry(PyObject *table, PyObject *code, PyObject *at, PyObject *const *about,
                       PyObject **entry, PyObject **data)

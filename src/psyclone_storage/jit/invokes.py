@@ -203,32 +203,20 @@ def _find_or_compile(  # noqa: PLR0913 - the parts of a call
     apart: bool,
 ) -> CompiledInvoke:
     """Return the invoke from the disk cache, or compile it and store it there."""
-    with _without_collector(session):
-        return _found_or_compiled(session, calls, label, frame, options, apart=apart)
-
-
-def _found_or_compiled(  # noqa: PLR0913 - the parts of a call
-    session: JitSession,
-    calls: Sequence[LiveCall],
-    label: str,
-    frame: InvokeSite,
-    options: JitOptions,
-    *,
-    apart: bool,
-) -> CompiledInvoke:
     site = call_location_of(frame)
-    entry = find_entry(session, (calls, label, site, options), apart=apart)
-    found = entry.load(site.code) if entry is not None else None
-    if found is not None:
-        return found
-    from psyclone_storage.jit.compile import compile_invoke  # noqa: PLC0415
+    with _without_collector(session):
+        entry = find_entry(session, (calls, label, site, options), apart=apart)
+        found = entry.load(site.code) if entry is not None else None
+        if found is not None:
+            return found
+        from psyclone_storage.jit.compile import compile_invoke  # noqa: PLC0415
 
-    made = compile_invoke(session, (calls, label, site, options), apart=apart)
-    if options.explain and made.build is not None:
-        _explain(made.build, calls, frame)
-    has_warnings = made.build is not None and made.build.warnings
-    if entry is not None and not has_warnings:  # each program prints warnings, so it must compile
-        entry.store(made)
+        made = compile_invoke(session, (calls, label, site, options), apart=apart)
+        if options.explain and made.build is not None:
+            _explain(made.build, calls, frame)
+        # Each program prints the warnings, so it must compile the invoke.
+        if entry is not None and not (made.build is not None and made.build.warnings):
+            entry.store(made)
     return made
 
 

@@ -24,7 +24,7 @@ from psyclone_storage.languages.fortran.parse.statements import scan
 from psyclone_storage.pipeline.program_uses import ProgramUses
 
 _POINTER = "=>"
-"""Stands for the names of all pointers."""
+"""The key that represents the names of all pointers."""
 _TARGET = regex(r"=>\s*(\w+)")
 _FOR_OPENMP = regex(r"^([ \t]*)!\$(?=[ \t])", re.MULTILINE)
 """The mark of a statement that is a comment without OpenMP."""
