@@ -471,8 +471,8 @@ def _add_domain(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "-p", "--profile", action="append", choices=tuple(_GRAINS),
-        help="insert profiling calls around each invoke ('routines' is a synonym of 'invokes') or "
-        "around the loops of each kernel; may be repeated",
+        help="insert profiling calls around each invoke, or each routine of a file without an API "
+        "('routines' is a synonym of 'invokes'), or the loops of each kernel; may be repeated",
     )  # fmt: skip
     group.add_argument(
         "-l", "--limit", choices=("off", "all", "output"), default="off",
