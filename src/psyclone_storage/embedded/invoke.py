@@ -127,8 +127,11 @@ def with_comparison(find: Callable[..., Any]) -> Callable[..., Any]:
     return compared
 
 
-def make_invoke(api: str, program: RunningProgram) -> Callable[..., None]:
-    """Return the function that runs the invokes of an API in a program."""
+def make_invoke(api: str, program: RunningProgram, title: str) -> Callable[..., None]:
+    """Return the function that runs the invokes of an API in a program.
+
+    `title` is its name in this module, to which copies and pickles refer.
+    """
 
     def invoke(*calls: RequestedCall, name: str = "") -> None:  # pylint: disable=redefined-outer-name
         """Run kernels in order, with the halo exchanges and transfers that they need.
@@ -160,6 +163,7 @@ def make_invoke(api: str, program: RunningProgram) -> Callable[..., None]:
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             _recover(runner, error, calls, name, frame)
 
+    invoke.__name__ = invoke.__qualname__ = title
     quick = quick_invoke(invoke, _recover, program, api)
     return quick if quick is invoke else update_wrapper(quick, invoke)
 
@@ -191,11 +195,14 @@ def _named(error: Exception, calls: tuple[RequestedCall, ...]) -> Exception:
             reach = max(digits, default=0)
             halo = getattr(getattr(value, "grid", None), "halo", reach)
             if reach > halo:
-                return HaloWidthError(
+                made = HaloWidthError(
                     f"The kernel '{call.kernel.name}' reads '{name}' with the stencil {stencil}, "
                     f"up to {reach} points away, but the halo of the grid is {halo} wide: write "
                     f"Grid(..., halo={reach})."
                 )
+                for note in getattr(error, "__notes__", ()):
+                    made.add_note(note)
+                return made
     return error
 
 
@@ -285,6 +292,6 @@ def complete_invokes() -> None:
 
 PROGRAM = RunningProgram()
 """The running program."""
-invoke = make_invoke(GRIDS, PROGRAM)
-invoke_columns = make_invoke(COLUMNS, PROGRAM)
+invoke = make_invoke(GRIDS, PROGRAM, "invoke")
+invoke_columns = make_invoke(COLUMNS, PROGRAM, "invoke_columns")
 """`invoke` for kernels of columns of cells, and built-ins."""
