@@ -133,7 +133,7 @@ def make_invoke(api: str, program: RunningProgram, title: str) -> Callable[..., 
     `title` is its name in this module, to which copies and pickles refer.
     """
 
-    def invoke(*calls: RequestedCall, name: str = "") -> None:  # pylint: disable=redefined-outer-name
+    def run_calls(*calls: RequestedCall, name: str = "") -> None:
         """Run kernels in order, with the halo exchanges and transfers that they need.
 
         Raises:
@@ -163,9 +163,9 @@ def make_invoke(api: str, program: RunningProgram, title: str) -> Callable[..., 
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             _recover(runner, error, calls, name, frame)
 
-    invoke.__name__ = invoke.__qualname__ = title
-    quick = quick_invoke(invoke, _recover, program, api)
-    return quick if quick is invoke else update_wrapper(quick, invoke)
+    run_calls.__name__ = run_calls.__qualname__ = title
+    quick = quick_invoke(run_calls, _recover, program, api)
+    return quick if quick is run_calls else update_wrapper(quick, run_calls)
 
 
 def _recover(

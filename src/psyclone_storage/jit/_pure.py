@@ -136,7 +136,7 @@ def quick_invoke(
 
 
 def restarts_calls(_number: int) -> bool:
-    """Return whether system calls continue after the handler of a signal; Python cannot tell."""
+    """Return whether system calls continue after the handler of a signal; here always false."""
     return False
 
 
