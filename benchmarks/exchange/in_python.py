@@ -136,10 +136,11 @@ class ByHand:
         for at in range(EXCHANGES):
             self.exchange(at)
 
-    def step(self) -> None:
+    def step(self, exchanges: bool = True) -> None:
         """Smooth three arrays in turn."""
         for old, new in ((0, 1), (1, 2), (2, 0)):
-            self.exchange(old)
+            if exchanges:
+                self.exchange(old)
             places = self.places[old], self.places[new]
             self.function(*places, self.points, self.points, self.row)
 
@@ -158,6 +159,7 @@ def measured(points: int) -> dict[str, float]:
         "apart": (lambda: apart(*fields[:3]), "", True),
         "silent": (lambda: apart(*fields[:3]), "", True),
         "by hand": (hand.step, "", True),
+        "hand loops": (lambda: hand.step(False), "", True),
         "messages": (hand.messages, "", True),
         "group": (lambda: group(fields), "", True),
         "joint": (lambda: joint(fields), "JOINT_EXCHANGES=true", True),
