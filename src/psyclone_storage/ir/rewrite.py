@@ -128,7 +128,7 @@ that does not know them by their class has to take them for something that may d
 """
 
 
-def is_plain(line: un.Line) -> bool:
+def is_plain_line(line: un.Line) -> bool:
     """Return whether a statement is plain (`Plain`), or a label to which no statement jumps."""
     return isinstance(line, Plain) or (isinstance(line, un.Label) and not line.is_target)
 

@@ -22,7 +22,7 @@ from psyclone_storage.ir.rewrite import (
     construct_name,
     everywhere,
     expressions_of,
-    is_plain,
+    is_plain_line,
     names_in,
     names_of_line,
     rewritten,
@@ -95,7 +95,7 @@ def associated_lines(line: un.Line, names: RoutineNames) -> tuple[un.Line, ...] 
         found = tuple(_flattened(_opened((line,)), names))
     except _UnclearError:
         return None
-    plain = (isinstance(one, un.Where | un.Select) or is_plain(one) for one in walk_lines(found))
+    plain = (isinstance(one, un.Where | un.Select) or is_plain_line(one) for one in walk_lines(found))
     is_known = all(plain) and not any(unknown_lines(found))
     return found if is_known and not any(map(moves_memory, walk_lines(found))) else None
 
@@ -448,7 +448,7 @@ def irregular_lines(lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
 
     They are not understood, may leave a loop or the routine, or have their own execution order.
     """
-    return tuple(line for line in walk_lines(lines) if not is_plain(line))
+    return tuple(line for line in walk_lines(lines) if not is_plain_line(line))
 
 
 def is_understood(lines: Iterable[un.Line], names: RoutineNames) -> bool:
