@@ -95,9 +95,10 @@ def associated_lines(line: un.Line, names: RoutineNames) -> tuple[un.Line, ...] 
         found = tuple(_flattened(_opened((line,)), names))
     except _UnclearError:
         return None
-    plain = (isinstance(one, un.Where | un.Select) or is_plain_line(one) for one in walk_lines(found))
+    lines = tuple(walk_lines(found))
+    plain = (isinstance(one, un.Where | un.Select) or is_plain_line(one) for one in lines)
     is_known = all(plain) and not any(unknown_lines(found))
-    return found if is_known and not any(map(moves_memory, walk_lines(found))) else None
+    return found if is_known and not any(map(moves_memory, lines)) else None
 
 
 class _UnclearError(Exception):
