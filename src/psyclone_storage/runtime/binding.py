@@ -20,6 +20,7 @@ from itertools import chain
 from operator import is_
 from typing import Any, NamedTuple, Protocol
 
+from psyclone_storage.base.uncaught import blamed
 from psyclone_storage.runtime.native import TABLES, address_of, number_of
 from psyclone_storage.storage import WRONLY, Storage, bound
 from psyclone_storage.storage.core.errors import PoisonedDataError
@@ -492,10 +493,11 @@ def check_once(data: Sequence[Any], changed: Sequence[FieldOrOperator]) -> None:
     """Raise `ValueError` if one of the `changed` data occurs twice in `data`."""
     for datum in changed:
         if sum(other is datum for other in data) > 1:
-            raise ValueError(
+            text = (
                 f"{datum.describe()} is passed twice, under two names of the algorithm, and is "
                 f"written: give it one name, so that what depends on it is known."
             )
+            raise blamed(ValueError(text), datum)
 
 
 def array_of(values: Any, dtype: Any, copy: bool | None) -> Any:

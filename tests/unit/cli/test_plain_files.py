@@ -191,64 +191,6 @@ def test_options_of_algorithms_are_rejected(folder: Path, words: list[str]) -> N
     assert done.written == {}
 
 
-ALGORITHM = """\
-program alg
-  use work_kernel_mod, only : work_kernel_type
-  CALL Invoke(work_kernel_type(field))
-end program alg
-"""
-
-
-@pytest.mark.parametrize("words", [["-o", "out.f90"], ["--loops-json"], ["--require-applied"]])
-@pytest.mark.parametrize("name", ["alg.x90", "alg.py"])
-def test_options_of_files_are_rejected_for_an_algorithm(
-    folder: Path, name: str, words: list[str]
-) -> None:
-    (folder / name).write_text(ALGORITHM)
-    done = run_command([name, *words], folder)
-    assert done.status == 1
-    assert f"error[L002]: '{name}' is an algorithm" in done.err
-    assert done.written == {}
-    (folder / "plain.x90").write_text(ALGORITHM.replace("CALL Invoke", "! call invoke"))
-    assert run_command(["plain.x90", "-o", "out.f90"], folder).status == 0
-
-
-ROUTINES = """\
-module work
-  implicit none
-contains
-  subroutine fill(a)
-    real, intent(out) :: a(:)
-    a = 1.0
-    a(1) = 2.0
-  end subroutine fill
-  pure subroutine clean(a)
-    real, intent(out) :: a(:)
-    a = 0.0
-  end subroutine clean
-  real function total(a)
-    real, intent(in) :: a(:)
-    total = sum(a)
-  end function total
-  subroutine nothing()
-  end subroutine nothing
-end module work
-"""
-
-
-def test_each_routine_of_a_file_is_a_region_of_a_profiler(folder: Path) -> None:
-    (folder / "work.f90").write_text(ROUTINES)
-    done = run_command(["-p", "routines", "work.f90", "-o", "out.f90"], folder)
-    assert done.status == 0, done.err
-    text = done.written["out.f90"]
-    assert text.count("%PreStart(") == text.count("%PostEnd") == 2
-    assert "PreStart('work', 'fill-r0', 0, 0)" in text
-    assert "PreStart('work', 'total-r0', 0, 0)" in text
-    assert done.err.count("warning[T034]: A profiler cannot measure this: the routine is pure") == 1
-    plain = run_command(["work.f90", "-o", "other.f90"], folder)
-    assert plain.written["other.f90"] == ROUTINES, "a cached result of other options was used"
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -533,41 +475,55 @@ def test_auto_explains_independent_loops_without_directive(folder: Path) -> None
     assert "2 loops, 2 independent, 0 shared" in done.out
 
 
-WITH_TYPE = """\
-module work
-  use grid_mod, only : grid_type
-  implicit none
-contains
-  subroutine step(g, n)
-    type(grid_type), intent(inout) :: g
-    integer, intent(in) :: n
-    integer :: i
-    do i = 1, n
-      g%x(i) = 2.0 * g%area(i)
-    end do
-  end subroutine step
-end module work
+FIXED = """      subroutine scale(a, b, n)
+      use factors, only: twice
+      integer n, i, j
+      real a(n), b(n, n)
+C     every element
+      do 10 i = 1, n
+        a(i) = twice(a(i))
+   10 continue
+      do 20 j = 1, n
+      do 20 i = 1, n
+        if (b(i, j) .gt. 3.) goto 20
+        b(i, j) = 0.
+   20 continue
+      end
 """
-TYPE = """\
-module grid_mod
-  type :: grid_type
-    real, allocatable :: x(:), area(:)
-  end type grid_type
-end module grid_mod
+FACTORS = """      module factors
+      contains
+      pure real function twice(x)
+      real, intent(in) ::
+     &  x
+c     a comment
+      twice = 2 * x
+      end function
+      end module
 """
 
 
-def test_a_type_that_is_not_found_is_the_only_reason(folder: Path) -> None:
-    (folder / "work.f90").write_text(WITH_TYPE)
-    (folder / "modules").mkdir()
-    (folder / "modules" / "grid_mod.f90").write_text(TYPE)
-    words = ["work.f90", "--explain"]
-    lines = run_command(words, folder).out.splitlines()
-    assert lines[0].endswith("step.loop1 over i: unknown")
-    assert [one.strip() for one in lines[1:3]] == [
-        "line 10: T100: The type 'grid_type' of 'g' is not found: 'g%area(...)' may be a call.",
-        "hint: Name the folder of the module 'grid_mod' with '-d'.",
-    ]
-    assert not any("T062" in one or "is written" in one for one in lines)
-    found = run_command([*words, "-d", "modules"], folder).out
-    assert "loop1 over i: independent" in found
+def test_loops_that_end_with_labels_and_modules_in_fixed_form(folder: Path) -> None:
+    (folder / "factors.f").write_text(FACTORS)
+    (folder / "scale.f").write_text(FIXED)
+    words = ["scale.f", "-d", ".", "--apply", "auto{work=1}", "-o", "out.f", "--depfile", "out.d"]
+    done = run_command(words, folder)
+    assert done.status == 0, done.err
+    made = done.written["out.f"].splitlines()
+    assert [line for line in made if "$omp" not in line] == FIXED.splitlines()
+    assert sum("!$omp do" in line for line in made) == 2
+    assert "factors.f" in done.written["out.d"]
+
+
+def test_a_module_in_free_form_comes_before_one_in_fixed_form(folder: Path) -> None:
+    """The module in free form has no pure function, so that its loop is not independent."""
+    (folder / "factors.f").write_text(FACTORS)
+    free = FACTORS.replace("     &  x", "").replace("real, intent(in) ::", "real, intent(in) :: x")
+    free = free.replace("c     a comment", "print *, x").replace("pure ", "")
+    (folder / "factors.f90").write_text(free)
+    (folder / "scale.f").write_text(FIXED)
+    done = run_command(
+        ["scale.f", "-d", ".", "--apply", "auto{work=1}", "-o", "out.f", "--explain"], folder
+    )
+    assert done.status == 0, done.err
+    assert "scale.loop1 over i: independent" not in done.out
+    assert "scale.loop2 over j: independent" in done.out
