@@ -39,10 +39,13 @@ def update_halos(fields: Sequence[Any], depth: int) -> None:
             field.check_idle()
     holder = INNERMOST.holder
     key = (depth, *map(id, fields))
-    known = None if holder is None else holder.exchanges.get(key)
+    # A rank that exchanges nothing has no prepared exchanges.
+    known = holder.exchanges.get(key) if holder is not None and holder.exchanges else None
     if known is None:
-        groups = [fields] if len(fields) == 1 else _together(fields)
-        found = [_exchange_together(group, depth) for group in groups]
+        if len(fields) == 1:
+            found = [_exchange_together(fields, depth)]
+        else:
+            found = [_exchange_together(group, depth) for group in _together(fields)]
         if holder is not None and None not in found:
             holder.exchanges[key] = [one for one in found if one is not None]
         return
