@@ -313,7 +313,17 @@ EQUAL = {
         ),
         declared="  real, save :: a(n) = 1.0\n  real :: b(n) = 2.0\n",
     ),
+    "a component with the name of an array": trap(
+        "  object%u = 3.0\n  u(2) = object%u(1)\n",
+        data="  type :: box\n    real :: u(2) = 4.0, v = 5.0\n  end type box\n",
+        declared="  type(box) :: object\n",
+    ),
+    "a text with the size of an array": trap(
+        "  text = 'a'\n  u(2) = len(text)\n", declared="  character(len=size(u)) :: text\n"
+    ),
 }
+PLANNED = ("a component with the name of an array",)
+"""Traps whose arrays stay on the device between the regions."""
 ZAP = procedure("zap", "    u(2) = 55.0\n")
 REFUSED = {
     "a procedure pointer": trap(
@@ -405,6 +415,12 @@ def test_a_trap_has_the_values_of_the_plain_program(
         planned(EQUAL[name], "main", tmp_path / "plan"), tmp_path / "run", memory, f90
     )
     assert found.splitlines()[:-1] == wanted.splitlines()[:-1]
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_no_array_of_a_trap_is_left_out(name: str, tmp_path: Path) -> None:
+    new = planned(EQUAL[name], "main", tmp_path / "plan")
+    assert "update device(u)" in new
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -39,7 +39,7 @@ from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.device_reports import DataPlan, transfer_reports
 from psyclone_storage.pipeline.device_restrictions import Restrictions
 from psyclone_storage.pipeline.pointed_arrays import pointed_names
-from psyclone_storage.pipeline.program_regions import all_groups, host_lines
+from psyclone_storage.pipeline.program_regions import all_groups, host_lines, with_last
 from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
 from psyclone_storage.pipeline.program_uses import (
     GivenUses,
@@ -458,17 +458,7 @@ def _with_data(body: _Lines, data: list[ProgramArray], code: Routine, *, openmp:
     enter = (un.EnterDataLine(first, values=False, openmp=openmp),) if first else ()
     leave = un.ExitDataLine(tuple(Name(one.name) for one in data), openmp=openmp)
 
-    def change(lines: _Lines) -> _Lines:
-        found: list[un.Line] = []
-        for line in lines:
-            if isinstance(line, un.Return):
-                found.append(leave)
-            found.append(with_changed_blocks(line, change))
-        return tuple(found) if len(found) > len(lines) else _same(lines, found)
-
-    inner = change(body)
-    ended = bool(inner) and isinstance(inner[-1], un.Return)
-    return (*enter, *inner) if ended else (*enter, *inner, leave)
+    return (*enter, *with_last(body, leave))
 
 
 def _same(old: tuple[un.Line, ...], new: list[un.Line]) -> tuple[un.Line, ...]:
