@@ -98,7 +98,7 @@ def move(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
 def made_fields(points: int, count: int = 5, device: str | None = None) -> list[Field]:
     """Return some fields, with values."""
     random = np.random.default_rng(1)
-    grid = Grid((points, points), device=device)
+    grid = Grid((points, points), boundaries="open", device=device)
     return [Field(grid, values=random.random((points, points))) for _ in range(count)]
 
 

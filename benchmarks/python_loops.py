@@ -325,7 +325,7 @@ def compare(problem: Problem, points: int, rounds: int = ROUNDS) -> None:
         ValueError: they do not agree.
     """
     random = np.random.default_rng(1)
-    grid = Grid((points, points))
+    grid = Grid((points, points), boundaries="open")
     fields = [Field(grid, values=random.random((points, points))) for _ in range(5)]
     configure(distributed=False)
     calls: dict[str, Call] = {"C": lambda: problem.invoke(*fields)}

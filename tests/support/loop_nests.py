@@ -111,6 +111,14 @@ NESTS = (
     _nest("pure_call", "do i = 1, n ; call double_it(a(i)) ; end do"),
     _nest("pure_function", "do i = 1, n ; a(i) = twice(b(i)) ; end do"),
     _nest("cycle", "do i = 1, n ; if (b(i) > 2) cycle ; a(i) = 1 ; end do"),
+    _nest("label", "do 10 i = 1, n ; a(i) = b(i) ; 10 continue"),
+    _nest("statement_with_label", "do 10 i = 1, n ; 10 a(i) = b(i)"),
+    _nest("one_label", "do 10 j = 1, n ; do 10 i = 1, n ; 10 m(i, j) = q(j, i)", "private(i)"),
+    _nest("jump_to_end", "do 10 i = 1, n ; if (b(i) > 2) go to 10 ; a(i) = 1 ; 10 continue"),
+    _nest(
+        "hidden_counter",
+        "do i = 1, n ; a(i) = 2 ; end do ; do concurrent (i = 1:n) ; b(i) = a(i) ; end do",
+    ),
     _nest(
         "select",
         "do i = 1, n ; select case (int(b(i))) ; case (1) ; a(i) = 1 ; case default ; a(i) = 2"
@@ -133,6 +141,15 @@ NESTS = (
 )
 
 TRAPS = (
+    _trap(
+        "jump_out", "do 10 i = 1, n ; if (b(i) > 2) go to 20 ; a(i) = 1 ; 10 continue ; 20 k = 1"
+    ),
+    _trap("label_recurrence", "do 10 i = 1, n ; 10 a(i) = a(i - 1) + b(i)"),
+    _trap(
+        "counter_after_concurrent",
+        "do i = 1, n ; a(i) = 2 ; if (b(i) > 1) exit ; end do ; do concurrent (i = 1:n) ; b(i) = 1"
+        " ; end do ; k = i",
+    ),
     _trap("sum_in_optional", "do i = 1, n ; if (present(o)) o = o + b(i) ; end do"),
     _trap(
         "private_optional",

@@ -28,6 +28,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -44,6 +45,7 @@ from psyclone_storage.base.diagnostic import CompileError, InternalError  # noqa
 from psyclone_storage.base.uncaught import PACKAGE, UserError  # noqa: E402
 from survey.survey import (  # noqa: E402
     HEAD,
+    OF_LIBRARIES,
     RATE,
     STEP,
     SUMS,
@@ -283,15 +285,22 @@ def with_checks(text: str) -> str:
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def interpret(*calls: Any, name: str = "") -> None:  # noqa: ARG001 - as `invoke`
-    """Execute an invoke by calling its kernels for one point after the other."""
+def interpret(
+    *calls: Any,
+    name: str = "",  # noqa: ARG001 - as `invoke`
+    has_single: bool = False,
+) -> None:
+    """Execute an invoke by calling its kernels for one point after the other.
+
+    Reals of fields are numbers of NumPy if the program has some of 32 bits, else those of Python.
+    """
     for call in calls:
         reduce = REDUCTIONS.get(call.kernel.name)
         if reduce is not None:
             result, *fields = call.args
             result.value = reduce(*[np.asarray(one.values, float).ravel() for one in fields])
         else:
-            _interpret(call)
+            _interpret(call, has_single)
 
 
 REDUCTIONS: dict[str, Callable[..., float]] = {
@@ -303,7 +312,7 @@ REDUCTIONS: dict[str, Callable[..., float]] = {
 }
 
 
-def _interpret(call: Any) -> None:
+def _interpret(call: Any, has_single: bool) -> None:
     from psyclone_storage.runtime.gocean import Field  # noqa: PLC0415
 
     args = iter(call.args)
@@ -333,7 +342,7 @@ def _interpret(call: Any) -> None:
     written = [name for name in owners if "WRITE" in said[name].items[0].name]
     for j in range(grid.points[1]):
         for i in range(grid.points[0]):
-            here = {name: _around(array, i, j) for name, array in arrays.items()}
+            here = {name: _around(array, i, j, has_single) for name, array in arrays.items()}
             found = call.kernel.at(**given | here)
             for name in written:
                 arrays[name][i, j] = found if len(written) == 1 else found[name]
@@ -341,12 +350,13 @@ def _interpret(call: Any) -> None:
         owners[name][...] = arrays[name]
 
 
-def _around(array: Any, i: int, j: int) -> Any:
+def _around(array: Any, i: int, j: int, has_single: bool) -> Any:
     """Return the function of offsets from a point in a periodic domain."""
 
     def value(x: int, y: int) -> Any:
         found = array[(i + x) % POINTS[0], (j + y) % POINTS[1]]
-        return found.item() if found.ndim == 0 and found.dtype == np.float64 else found
+        is_plain = found.ndim == 0 and found.dtype == np.float64 and not has_single
+        return found.item() if is_plain else found
 
     return value
 
@@ -409,7 +419,9 @@ def outcome_of(text: str, name: str, folder: Path, targets: tuple[str, ...]) -> 
         return "no value", ""
     except Exception as error:  # noqa: BLE001
         return "accepted", f"CPython raises {type(error).__name__}: {_general(str(error))}"
-    units = 4 if SUMS.search(text) or "sum_X" in text or "inner" in text else 1
+    adds_functions = OF_LIBRARIES.search(text) and re.search(r"\bfor\b", text)
+    is_sum = SUMS.search(text) or "sum_X" in text or "inner" in text
+    units = 4 if is_sum or adds_functions else 1
     for target, found in zip(targets, results, strict=True):
         for one, other in zip(wanted, found, strict=True):
             if one.dtype.kind == "f" or other.dtype.kind == "f":
@@ -436,7 +448,8 @@ def by_python(kernel: _Text, folder: Path) -> tuple[Any, ...]:
     """
     vars(builtins).update(checked=checked, undefined=undefined(3.0))
     module = loaded(_Text(f"{kernel.name}_checked", with_checks(kernel.text)), folder)
-    vars(module).update(invoke=interpret)
+    has_single = "float32" in kernel.text.lower()
+    vars(module).update(invoke=partial(interpret, has_single=has_single))
     found = computed(module, "numpy")
     if "np.empty" in kernel.text:
         vars(builtins).update(undefined=undefined(5.0))

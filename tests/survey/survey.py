@@ -183,10 +183,12 @@ def is_near(first: Any, second: Any, units: int) -> bool:
     same = (first == second) & (np.signbit(first) == np.signbit(second))
     same |= np.isnan(first) & np.isnan(second)
     sizes = np.maximum(np.abs(first), np.abs(second))
+    sizes = np.where(np.isfinite(sizes), sizes, np.zeros_like(sizes))
     if units > 1:
         # Terms of a sum may be larger than the sum.
         sizes = np.maximum(sizes, np.nanmax(sizes, initial=0.0))
-    near = np.abs(first - second) <= units * np.spacing(sizes)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(first - second) <= units * np.spacing(sizes)
     return bool(np.all(same | (near if units else False)))
 
 

@@ -101,14 +101,19 @@ class HeldSignals:
     each signal. Signals without such a handler keep their effect.
     """
 
-    __slots__ = ("_before", "_received")
+    __slots__ = ("_before", "_received", "_restarts")
 
     _innermost: ClassVar[HeldSignals | None] = None
 
-    def __init__(self) -> None:
-        """Start without replaced handlers."""
+    def __init__(self, restarts: Callable[[int], bool] = lambda _: False) -> None:
+        """Start without replaced handlers.
+
+        `restarts` returns whether `signal.siginterrupt(number, False)` was called for a signal.
+        Each change of the handler cancels this call, so the block repeats it.
+        """
+        self._restarts = restarts
         self._received: dict[int, None] = {}
-        self._before: list[tuple[int, Any]] = []
+        self._before: list[tuple[int, Any, bool]] = []
 
     def __enter__(self) -> None:
         """Replace the handlers."""
@@ -141,8 +146,9 @@ class HeldSignals:
             for number in _OF_PROGRAMS:
                 handler = _handler_of(number)
                 if callable(handler):
-                    self._before.append((number, handler))
-                    _set_handler(number, self._receive)
+                    restarts = self._restarts(number)
+                    self._before.append((number, handler, restarts))
+                    _replace_handler(number, self._receive, restarts)
             HeldSignals._innermost = self
         except BaseException:
             HeldSignals._innermost = None
@@ -159,15 +165,22 @@ class HeldSignals:
         """
         if not self._before:
             return
-        number, handler = self._before.pop()
+        number, handler, restarts = self._before.pop()
         try:
             if getattr(_handler_of(number), "__self__", None) is self:
-                _set_handler(number, handler)
+                _replace_handler(number, handler, restarts)
             if number in self._received:
                 del self._received[number]
                 handler(number, sys._getframe())  # noqa: SLF001  # pylint: disable=protected-access
         finally:
             self.restore()
+
+
+def _replace_handler(number: int, handler: Any, restarts: bool) -> None:
+    """Set the handler of a signal, and whether system calls continue after it."""
+    _set_handler(number, handler)
+    if restarts:
+        signal.siginterrupt(number, False)
 
 
 def stop_by_parent() -> None:

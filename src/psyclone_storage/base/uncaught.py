@@ -30,6 +30,17 @@ class UserError(Exception):
         """Wait for operations that must complete before the error is printed."""
 
 
+def blamed(error: Exception, value: object) -> Exception:
+    """Return an error with the argument of an invoke that it is about, for `blamed_value`."""
+    vars(error)["blamed"] = value
+    return error
+
+
+def blamed_value(error: Exception) -> object:
+    """Return the argument of an invoke that an error is about, or None."""
+    return vars(error).get("blamed")
+
+
 class HaloWidthError(UserError, ValueError, IndexError):
     """The halo of a grid is narrower than a kernel or an exchange requires."""
 

@@ -127,10 +127,13 @@ def with_comparison(find: Callable[..., Any]) -> Callable[..., Any]:
     return compared
 
 
-def make_invoke(api: str, program: RunningProgram) -> Callable[..., None]:
-    """Return the function that runs the invokes of an API in a program."""
+def make_invoke(api: str, program: RunningProgram, title: str) -> Callable[..., None]:
+    """Return the function that runs the invokes of an API in a program.
 
-    def invoke(*calls: RequestedCall, name: str = "") -> None:  # pylint: disable=redefined-outer-name
+    `title` is its name in this module, to which copies and pickles refer.
+    """
+
+    def run_calls(*calls: RequestedCall, name: str = "") -> None:
         """Run kernels in order, with the halo exchanges and transfers that they need.
 
         Raises:
@@ -160,8 +163,9 @@ def make_invoke(api: str, program: RunningProgram) -> Callable[..., None]:
         except Exception as error:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             _recover(runner, error, calls, name, frame)
 
-    quick = quick_invoke(invoke, _recover, program, api)
-    return quick if quick is invoke else update_wrapper(quick, invoke)
+    run_calls.__name__ = run_calls.__qualname__ = title
+    quick = quick_invoke(run_calls, _recover, program, api)
+    return quick if quick is run_calls else update_wrapper(quick, run_calls)
 
 
 def _recover(
@@ -191,11 +195,14 @@ def _named(error: Exception, calls: tuple[RequestedCall, ...]) -> Exception:
             reach = max(digits, default=0)
             halo = getattr(getattr(value, "grid", None), "halo", reach)
             if reach > halo:
-                return HaloWidthError(
+                made = HaloWidthError(
                     f"The kernel '{call.kernel.name}' reads '{name}' with the stencil {stencil}, "
                     f"up to {reach} points away, but the halo of the grid is {halo} wide: write "
                     f"Grid(..., halo={reach})."
                 )
+                for note in getattr(error, "__notes__", ()):
+                    made.add_note(note)
+                return made
     return error
 
 
@@ -285,6 +292,6 @@ def complete_invokes() -> None:
 
 PROGRAM = RunningProgram()
 """The running program."""
-invoke = make_invoke(GRIDS, PROGRAM)
-invoke_columns = make_invoke(COLUMNS, PROGRAM)
+invoke = make_invoke(GRIDS, PROGRAM, "invoke")
+invoke_columns = make_invoke(COLUMNS, PROGRAM, "invoke_columns")
 """`invoke` for kernels of columns of cells, and built-ins."""

@@ -186,7 +186,7 @@ class PythonKernel:
                 f"{', '.join(named)}."
             )
         if len(args) != self._count and self._count >= 0:
-            wanted = self._passed
+            wanted = self.passed
             raise TypeError(
                 f"The kernel '{self.name}' takes {len(wanted)} arguments"
                 f" ({', '.join(wanted)}) but is given {len(args)}."
@@ -237,7 +237,7 @@ class PythonKernel:
     def stencils(self, args: tuple[Any, ...]) -> Iterator[tuple[str, MetadataWord, Any]]:
         """Yield the name and the stencil of each argument that has one, and what it is passed."""
         said = self._annotations()
-        for name, value in zip(self._passed, args, strict=False):
+        for name, value in zip(self.passed, args, strict=False):
             for item in said[name].items if name in said else ():
                 if isinstance(item, MetadataWord) and item.items:
                     yield name, item, value
@@ -248,11 +248,11 @@ class PythonKernel:
 
         The compiler counts those, because extents of stencils and quadrature rules are arguments.
         """
-        return -1 if _OF_COLUMNS in self.metadata else len(self._passed)
+        return -1 if _OF_COLUMNS in self.metadata else len(self.passed)
 
     @property
-    def _passed(self) -> tuple[str, ...]:
-        """The arguments that a call is given; of what is not annotated the compiler says more."""
+    def passed(self) -> tuple[str, ...]:
+        """The names of the arguments of a call; kernels of columns may have further arguments."""
         said = self._annotations()
         names = inspect.signature(self.function).parameters
         return tuple(name for name in names if name not in said or _is_passed(said[name]))

@@ -119,13 +119,18 @@ Masked = un.Where | un.Forall
 
 Plain = (
     un.Comment | un.Blank | un.DirectiveLine | un.Assign | un.PointerAssign | un.Call | un.Do
-    | un.If | un.Allocate | un.Deallocate
+    | un.If | un.Allocate | un.Deallocate | un.Continue
 )  # fmt: skip
 """Statements that do what they say and then go on with the next one, in the routine's own names.
 
 All others may go elsewhere, do their work in an order of their own, or give names a meaning: a step
 that does not know them by their class has to take them for something that may do anything.
 """
+
+
+def is_plain_line(line: un.Line) -> bool:
+    """Return whether a statement is plain (`Plain`), or a label to which no statement jumps."""
+    return isinstance(line, Plain) or (isinstance(line, un.Label) and not line.is_target)
 
 
 def blocks_of(line: un.Line) -> tuple[tuple[un.Line, ...], ...]:

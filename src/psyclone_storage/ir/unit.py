@@ -212,9 +212,10 @@ class Continue:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The label of the following statement."""
+    """The label of the following statement; `is_target`: statements may jump to it."""
 
     number: str
+    is_target: bool = True
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
@@ -400,10 +401,7 @@ class Include:
 
 @dataclass(frozen=True, slots=True)
 class DeviceItem:
-    """An object or array that must be present on a device.
-
-    `level` is the nesting depth in other objects, which must be on the device first.
-    """
+    """An object that must be on a device, after the `level` objects that it is nested in."""
 
     what: Expr
     level: int = 0

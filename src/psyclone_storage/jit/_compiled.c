@@ -10,6 +10,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <structmember.h>
+#include <signal.h>
 
 /* One value: its type; its address, NULL if any value of the type matches, or the addresses of the
  * items of a sequence; and the number that is compiled in, if any. */
@@ -548,7 +549,25 @@ static PyObject *module_find_call(PyObject *module, PyObject *const *args, Py_ss
 #include "_compiled_deferred.h"
 #include "_compiled_invoke.h"
 
+/* restarts_calls(number): whether system calls continue after the handler of a signal, as
+ * `signal.siginterrupt(number, False)` requests. */
+static PyObject *module_restarts_calls(PyObject *module, PyObject *number)
+{
+    int restarts = 0;
+    long signal_number = PyLong_AsLong(number);
+    (void)module;
+    if (signal_number == -1 && PyErr_Occurred())
+        return NULL;
+#ifdef SA_RESTART
+    struct sigaction action;
+    restarts = sigaction((int)signal_number, NULL, &action) == 0 && (action.sa_flags & SA_RESTART);
+#endif
+    return PyBool_FromLong(restarts);
+}
+
 static PyMethodDef module_methods[] = {
+    {"restarts_calls", module_restarts_calls, METH_O,
+     "Return whether system calls continue after the handler of a signal."},
     {"find_call", (PyCFunction)(void (*)(void))module_find_call, METH_FASTCALL,
      "Return the cache entry that matches, and the arguments of its routine; else None."},
     {0}};
@@ -605,7 +624,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
         PyModule_AddObjectRef(module, "Pending", pending) < 0 ||
         PyModule_AddObjectRef(module, "deferral", deferral) < 0 ||
         PyModule_AddObjectRef(module, "quick_invoke", invoke) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 5) < 0) {
+        PyModule_AddIntConstant(module, "EDITION", 6) < 0) {
         Py_DECREF(module);
         return NULL;
     }

@@ -44,18 +44,34 @@ static int visit_follower(Follower *follower, visitproc visit, void *arg)
     return 0;
 }
 
-static void clear_follower(Follower *follower)
+static PyTypeObject *pending_type, *deferral_type;
+
+/* Return a follower, and clear it. */
+static Follower taken_follower(Follower *follower)
 {
     Follower old = *follower;
     follower->node = follower->code = follower->entry = follower->deferral = follower->next = NULL;
-    Py_XDECREF(old.node);
-    Py_XDECREF(old.code);
-    Py_XDECREF(old.entry);
-    Py_XDECREF(old.deferral);
-    Py_XDECREF(old.next);
+    return old;
 }
 
-static PyTypeObject *pending_type, *deferral_type;
+/* Release a follower. A chain of deferrals that have no other owners is released by a loop, because a
+ * recursion over a long one would exceed the stack. */
+static void clear_follower(Follower *follower)
+{
+    Follower old = taken_follower(follower);
+    int goes_on = 1;
+    while (goes_on) {
+        PyObject *deferral = old.deferral;
+        Py_XDECREF(old.node);
+        Py_XDECREF(old.code);
+        Py_XDECREF(old.entry);
+        Py_XDECREF(old.next);
+        goes_on = deferral != NULL && Py_REFCNT(deferral) == 1 && Py_TYPE(deferral) == deferral_type;
+        if (goes_on)
+            old = taken_follower(&((Deferral *)deferral)->follower);
+        Py_XDECREF(deferral);
+    }
+}
 static PyObject *name_waiting;
 
 static int Pending_traverse(PyObject *object, visitproc visit, void *arg)

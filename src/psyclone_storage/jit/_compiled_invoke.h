@@ -4,7 +4,7 @@
  * has no frame. It gets the errors of routines by `fail(runner, error, calls, name, frame)`. */
 typedef struct {
     PyObject_HEAD
-    PyObject *dict, *program, *api, *run, *fail;
+    PyObject *dict, *program, *api, *run, *fail, *references;
 } Invoke;
 
 enum { RUNNER_OPTIONS = 3, RUNNER_TABLE = 4, RUNNER_PENDING = 5 };
@@ -36,6 +36,8 @@ static void Invoke_dealloc(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
+    if (((Invoke *)object)->references != NULL)
+        PyObject_ClearWeakRefs(object);
     Invoke_clear(object);
     PyObject_GC_Del(object);
     Py_DECREF(type);
@@ -174,7 +176,9 @@ static PyObject *Invoke_reduce(PyObject *object, PyObject *nothing)
 static PyMethodDef Invoke_methods[] = {
     {"__reduce__", Invoke_reduce, METH_NOARGS, "Return the name in the module."}, {0}};
 static PyMemberDef Invoke_members[] = {
-    {"__dictoffset__", T_PYSSIZET, offsetof(Invoke, dict), READONLY, NULL}, {0}};
+    {"__dictoffset__", T_PYSSIZET, offsetof(Invoke, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Invoke, references), READONLY, NULL},
+    {0}};
 static PyGetSetDef Invoke_getset[] = {
     {"__dict__", PyObject_GenericGetDict, NULL, "The name, the documentation and the function.", NULL},
     {0}};

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from psyclone_storage.jit.types import JitOptions, LiveCall
 
-EDITION = 5
+EDITION = 6
 """The edition of the C extension that matches this file."""
 
 
@@ -133,6 +133,11 @@ def quick_invoke(
     passes an error of a routine to `fail`. Here, it is `run`.
     """
     return run
+
+
+def restarts_calls(_number: int) -> bool:
+    """Return whether system calls continue after the handler of a signal; here always false."""
+    return False
 
 
 class Pending:

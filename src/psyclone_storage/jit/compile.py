@@ -22,7 +22,7 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.render import render_text
 from psyclone_storage.base.results import Result
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.base.uncaught import level_of_user
+from psyclone_storage.base.uncaught import blamed, level_of_user
 from psyclone_storage.config.load import settings_of
 from psyclone_storage.infrastructures.lfric import OBJECT_TYPES, SINGLE
 from psyclone_storage.ir import expr as ex
@@ -389,7 +389,15 @@ def _called(value: Any, written: ex.Expr | None, own: str) -> ex.Expr:
     return written
 
 
-def _expr(
+def _expr(value: Any, *about: Any) -> ex.Expr:
+    """Return the name of an argument; an error refers to it."""
+    try:
+        return _checked_expr(value, *about)
+    except TypeError as error:
+        raise blamed(error, value) from None
+
+
+def _checked_expr(
     value: Any,
     about: tuple[int, int, str],
     text: ParsedCall | None,

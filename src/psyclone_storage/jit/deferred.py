@@ -47,7 +47,7 @@ from psyclone_storage.jit.deferrable import (
 )
 from psyclone_storage.jit.disk_cache import MODULES
 from psyclone_storage.jit.invokes import recover, run_invoke
-from psyclone_storage.jit.native import Pending, deferral
+from psyclone_storage.jit.native import Pending, deferral, restarts_calls
 from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import (
     CompiledInvoke,
@@ -271,7 +271,7 @@ class DeferredInvokes:
             batch = self._new_batch(node, pending, why)
         if batch.varies or batch.routine is None:
             check_numbers(batch.numbers, pending)
-        with HeldSignals():  # but not while other ranks are waited for
+        with HeldSignals(restarts_calls):  # but not while other ranks are waited for
             self._run_merged_or_each(node, batch, pending, self.pending.values(agreed))
 
     def _node_of(self, pending: Iterable[PendingInvoke]) -> _Node:

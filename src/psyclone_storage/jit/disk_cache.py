@@ -43,8 +43,8 @@ from psyclone_storage.languages.python.parse.closure import CallLocation
 JitInvoke = tuple[Sequence[LiveCall], str, CallLocation, JitOptions]
 """Calls, the label of their invoke, its call site, and options."""
 
-UNUSED = ("cli", "driver", "embedded", "runtime", "storage", "tools")
-"""The subpackages that the compiler never imports, so that no compiled invoke depends on them."""
+UNUSED = ("cli", "driver", "embedded", "storage", "tools")
+"""Subpackages that neither the compiler imports nor compiled invokes call."""
 MODULES = {"gocean": "psyclone_storage.gocean", "lfric": "psyclone_storage.lfric"}
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from psyclone_storage.base.compilers import NoCompilerError
 from psyclone_storage.base.records import fields
-from psyclone_storage.base.uncaught import level_of_user
+from psyclone_storage.base.uncaught import blamed_value, level_of_user
 from psyclone_storage.jit.call_cache import cache_call, forget_calls
 from psyclone_storage.jit.disk_cache import MODULES, find_entry
 from psyclone_storage.jit.session import JitSession
@@ -66,7 +66,11 @@ def run_invoke(
         CompileError: all errors in the kernels and the calls, with a note that shows their
             locations.
     """
-    compiled = _look_up(session, calls, label, frame, options)
+    try:
+        compiled = _look_up(session, calls, label, frame, options)
+    except TypeError as error:
+        error.add_note(_origin(error, calls, label, frame))
+        raise
     values = [*chain.from_iterable(map(_ARGS, calls))]
     snapshot = _snapshot_of(session, calls, options.api)
     cache_call(session, frame, (calls, label, options), compiled, snapshot)
@@ -93,12 +97,42 @@ def recover(
         key = _key(session, calls, values, (label, frame, options))
         compiled = session.compiled[key] = compiled_invoke(session, calls, label, frame, other)
         forget_calls(session, frame)
-        compiled.routine(*_data_of(compiled, values))
+        try:
+            compiled.routine(*_data_of(compiled, values))
+        except Exception as failure:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            recover(session, failure, (calls, label, frame, other))
         return
     if isinstance(error, (TypeError, OverflowError)):
         for call in calls:
             _note_changed_numbers(session, error, call.kernel, options.api)
+    error.add_note(_origin(error, calls, label, frame))
     raise error
+
+
+def _origin(error: Exception, calls: Sequence[LiveCall], label: str, frame: InvokeSite) -> str:
+    """Return the kernels, the argument if it is known, and the place of an invoke for a note.
+
+    The places of merged invokes are in other notes.
+    """
+    value = blamed_value(error)
+    found = [
+        f"{_argument_name(call, at)} of the kernel '{call.kernel.name}'"
+        for call in calls
+        for at, one in enumerate(call.args)
+        if value is not None and (one is value or (isinstance(one, list | tuple) and value in one))
+    ]
+    kernels = ", ".join(f"'{call.kernel.name}'" for call in calls)
+    about = " and ".join(found) or f"the call of {kernels}"
+    if isinstance(frame, MergedSites):
+        return f"The error concerns {about}."
+    named = f"the invoke '{label}'" if label else "the invoke"
+    return f"The error concerns {about}, in {named} at {place_of_call(frame)}."
+
+
+def _argument_name(call: LiveCall, at: int) -> str:
+    """Return the name of an argument of a call, or its position if the name is unknown."""
+    names = getattr(call.kernel, "passed", ())
+    return f"the argument '{names[at]}'" if len(names) == len(call.args) else f"argument {at + 1}"
 
 
 def _note_changed_numbers(

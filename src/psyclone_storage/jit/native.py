@@ -11,7 +11,14 @@ COMPILED = is_compiled(f"{__name__.rpartition('.')[0]}._compiled", EDITION)
 """Whether the C extension is in use."""
 
 if TYPE_CHECKING or not COMPILED:
-    from psyclone_storage.jit._pure import CachedCall, Pending, deferral, find_call, quick_invoke
+    from psyclone_storage.jit._pure import (
+        CachedCall,
+        Pending,
+        deferral,
+        find_call,
+        quick_invoke,
+        restarts_calls,
+    )
 else:
     from psyclone_storage.jit._compiled import (
         CachedCall,
@@ -19,6 +26,8 @@ else:
         deferral,
         find_call,
         quick_invoke,
+        restarts_calls,
     )
 
-__all__ = ("COMPILED", "CachedCall", "Pending", "deferral", "find_call", "quick_invoke")
+__all__ = ("COMPILED", "CachedCall", "Pending", "deferral", "find_call", "quick_invoke",
+           "restarts_calls")  # fmt: skip

@@ -29,7 +29,7 @@ from psyclone_storage.ir.facts import Fact, FactKind, Facts, FactSource, of_rout
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, place_of_line, with_changed_blocks
 from psyclone_storage.ir.routine import ModuleContext, Routine, SourceFile, UseStatement
-from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source, is_fixed_form
+from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source
 from psyclone_storage.languages.fortran.parse.linked_files import link_file
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
@@ -308,9 +308,9 @@ class FileTransformer:
         if "\0" in source.text:
             message = f"'{path}' is not a text file."
             raise CompileError(Diagnostic("P001", message, file=str(path)))
-        form = self._request.fixed_form
-        if is_fixed_form(path.name) if form is None else form:
-            source = fixed_source(source)
+        if (form := self._request.fixed_form) is not None:
+            source = self._inputs.index.texts.read(path)
+            source = fixed_source(source) if form else source
         self._note_included(source, set())
         file = read_file(source)
         raise_if_any(tuple(_not_closed(file)))

@@ -20,6 +20,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import Settings
+from psyclone_storage.languages.fortran.parse.fixed_form import FIXED_SUFFIXES
 from psyclone_storage.languages.sources.include_lines import included_file, inclusions
 from psyclone_storage.languages.sources.kernel_search import (
     SourceIndex,
@@ -166,16 +167,15 @@ class Inputs:
 def find_inputs(settings: Settings, request: CompileRequest, *, by_content: bool = False) -> Inputs:
     """Return the files on which compilations of `request` may depend.
 
-    With `by_content`, modules are also found in files with other names.
+    With `by_content`, modules are also found in files with other names and in fixed form.
 
     Raises:
         CompileError: a directory is missing.
     """
+    suffixes = suffixes_of(request) + (FIXED_SUFFIXES if by_content else ())
     asked = (request.script, request.steps, request.profile, settings.thread_safe_procedures)
     return Inputs(
-        index_directories(
-            request.directories, request.includes, suffixes_of(request), by_content=by_content
-        ),
+        index_directories(request.directories, request.includes, suffixes, by_content=by_content),
         request.includes,
         request.beside,
         any(asked),

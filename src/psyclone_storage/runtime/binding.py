@@ -20,6 +20,7 @@ from itertools import chain
 from operator import is_
 from typing import Any, NamedTuple, Protocol
 
+from psyclone_storage.base.uncaught import blamed
 from psyclone_storage.runtime.native import TABLES, address_of, number_of
 from psyclone_storage.storage import WRONLY, Storage, bound
 from psyclone_storage.storage.core.errors import PoisonedDataError
@@ -81,8 +82,24 @@ class DeviceArray(NamedTuple):
     uses: tuple[MemoryUse, ...]
 
 
+class HeldExchange(Protocol):
+    """A halo exchange of data in fixed arrays on the host."""
+
+    def run(self, arrays: Sequence[Any], /) -> None:
+        """Update the halos in `arrays`."""
+
+
+Exchanges = dict[tuple[int, ...], Sequence[tuple[HeldExchange, Sequence[Any]]]]
+"""Exchanges with their arrays, by depth and identities of data."""
+
+
 class ArrayHolder(Protocol):
-    """A `with` block of this thread that has acquired data for writing."""
+    """A `with` block of this thread that has acquired data for writing.
+
+    `exchanges` contains prepared exchanges of its data; it is cleared if an array is replaced.
+    """
+
+    exchanges: Exchanges
 
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
         """Return the host arrays of `data`, or None if the block has not acquired all of them."""
@@ -102,12 +119,12 @@ class _Innermost(threading.local):
         return outer
 
 
-_INNERMOST = _Innermost()
+INNERMOST = _Innermost()
 
 
 def held_arrays(data: Sequence[Any]) -> Sequence[Any] | None:
     """Return the host arrays of `data` if this thread has acquired all for writing, else None."""
-    holder = _INNERMOST.holder
+    holder = INNERMOST.holder
     return None if holder is None else holder.held_on_host(data)
 
 
@@ -128,7 +145,7 @@ def arrays_on_device(
     data: Sequence[Any], device: str, *, writes: bool
 ) -> Iterator[Sequence[DeviceArray]]:
     """Yield the arrays of `data` on `device`; acquire them unless this thread has done so."""
-    holder = _INNERMOST.holder
+    holder = INNERMOST.holder
     arrays = None if holder is None else holder.held_on_device(data)
     if arrays is not None:
         yield arrays
@@ -147,11 +164,11 @@ def located(block: LaunchBlock, arrays: Mapping[str, Any]) -> list[DeviceArray]:
 @contextmanager
 def holding(holder: ArrayHolder) -> Iterator[None]:
     """Let exchanges in a `with` block use the arrays that `holder` has acquired."""
-    outer = _INNERMOST.replace(holder)
+    outer = INNERMOST.replace(holder)
     try:
         yield
     finally:
-        _INNERMOST.replace(outer)
+        INNERMOST.replace(outer)
 
 
 class HeldData:
@@ -159,11 +176,12 @@ class HeldData:
 
     def __init__(self, pairs: Iterable[tuple[Any, Any]]) -> None:
         """Store pairs of data and their arrays."""
+        self.exchanges: Exchanges = {}
         self._arrays = {id(datum): array for datum, array in pairs}
 
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
         """Return the arrays of `data`; None if they are not all stored here."""
-        found = [self._arrays.get(id(datum)) for datum in data]
+        found = tuple(self._arrays.get(id(datum)) for datum in data)
         return None if any(one is None for one in found) else found
 
     def held_on_device(self, _: Sequence[Any], /) -> None:
@@ -304,8 +322,8 @@ class BoundRun:
     """
 
     __slots__ = (
-        "data", "home", "known", "tables", "_arrays", "_binding", "_changed", "_functions",
-        "_launches", "_outer", "_seen", "_tables", "_untouched", "_uses",
+        "data", "exchanges", "home", "known", "tables", "_arrays", "_binding", "_changed",
+        "_functions", "_launches", "_outer", "_seen", "_tables", "_untouched", "_uses",
     )  # fmt: skip
 
     def __init__(
@@ -316,6 +334,7 @@ class BoundRun:
         `changed` maps identities of changed data to their positions.
         """
         self._changed = changed or {}
+        self.exchanges: Exchanges = {}
         self.home: list[BoundRun] = []
         self.known: Any = None
         self.data: tuple[Any, ...] = ()
@@ -345,7 +364,7 @@ class BoundRun:
         # The binding returns the same dictionary as long as all its arrays are the same.
         if arrays is not self._seen:
             self._find(arrays)
-        self._outer = _INNERMOST.replace(self)
+        self._outer = INNERMOST.replace(self)
         return self
 
     def held_on_host(self, data: Sequence[Any], /) -> Sequence[Any] | None:
@@ -355,7 +374,7 @@ class BoundRun:
             return None
         try:
             arrays: Any = self._arrays
-            return [arrays[at[id(datum)]] for datum in data]
+            return tuple([arrays[at[id(datum)]] for datum in data])
         except KeyError:
             return None
 
@@ -402,6 +421,7 @@ class BoundRun:
         made = self._tables = (addresses, *known.numbers)
         self.tables = made if known.device is not None else tuple(map(ctypes.addressof, made))
         self._arrays = found
+        self.exchanges.clear()
 
     def __call__(self, number: int, *scalars: Any) -> Any:
         """Call a function with tables and scalars, where its data are; return its result.
@@ -443,7 +463,7 @@ class BoundRun:
         Data that no function has accessed are unchanged, whatever exception was raised.
         """
         # If an interrupt prevents this step, the block remains the innermost one.
-        _INNERMOST.replace(self._outer)
+        INNERMOST.replace(self._outer)
         self._outer = None
         if error[0] is not None and self._untouched:
             self._untouched, error = False, (None, None, None)
@@ -473,10 +493,11 @@ def check_once(data: Sequence[Any], changed: Sequence[FieldOrOperator]) -> None:
     """Raise `ValueError` if one of the `changed` data occurs twice in `data`."""
     for datum in changed:
         if sum(other is datum for other in data) > 1:
-            raise ValueError(
+            text = (
                 f"{datum.describe()} is passed twice, under two names of the algorithm, and is "
                 f"written: give it one name, so that what depends on it is known."
             )
+            raise blamed(ValueError(text), datum)
 
 
 def array_of(values: Any, dtype: Any, copy: bool | None) -> Any:

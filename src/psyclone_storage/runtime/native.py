@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.base.uncaught import blamed
 from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.storage.core.forking import FORKS, Rank
 from psyclone_storage.storage.memory.cuda import copied_to_device
@@ -123,6 +124,13 @@ def number_of(value: Any, wanted: Any) -> Any:
     """
     if wanted is ArrayAddress:
         return value
+    try:
+        return _number_of(value, wanted)
+    except (TypeError, OverflowError) as error:
+        raise blamed(error, value) from None
+
+
+def _number_of(value: Any, wanted: Any) -> Any:
     if wanted not in (WholeNumber, ctypes.c_int64):
         if type(value) is float:  # pylint: disable=unidiomatic-typecheck  # those of NumPy are, too
             return value

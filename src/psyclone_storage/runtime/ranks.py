@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from psyclone_storage.base.results import complete_queues
+from psyclone_storage.base.results import QUEUES, complete_queues
 from psyclone_storage.base.uncaught import (
     UserError,
     abort_on_uncaught,
@@ -175,6 +175,7 @@ class Requests:
         self.sent = sent
         self._requests = requests
         self._mpi = mpi
+        self._start_all, self._wait_for_all = mpi.Prequest.Startall, mpi.Request.Waitall
         self._active = False
 
     def is_finished(self) -> bool:
@@ -183,16 +184,17 @@ class Requests:
 
     def start(self) -> None:
         """Start all requests, receives first; first finish requests left by an interrupt."""
-        complete_queues()
+        if QUEUES:
+            complete_queues()
         if self._active:
             self.finish()
         self._active = True
-        self._mpi.Prequest.Startall(self._requests)
+        self._start_all(self._requests)
 
     def finish(self) -> None:
         """Wait for all started requests."""
         if self._active:
-            self._mpi.Request.Waitall(self._requests)
+            self._wait_for_all(self._requests)
             self._active = False
 
     def __del__(self) -> None:

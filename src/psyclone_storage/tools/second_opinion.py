@@ -51,7 +51,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "Stop_Stmt": (un.Stop,),
     "Error_Stop_Stmt": (un.Stop,),
     "Continue_Stmt": (un.Continue,),
-    "Goto_Stmt": (un.Goto,),
+    "Goto_Stmt": (un.Goto, un.Cycle),
     "Computed_Goto_Stmt": (un.Goto,),
     "Format_Stmt": (un.Format,),
     "Include_Stmt": (un.Include,),

@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from psyclone_storage.base.stopping import HeldSignals
+from psyclone_storage.jit import native
 
 
 def test_held_signals_arrive_at_the_end_and_all_handlers_return() -> None:
@@ -75,3 +76,17 @@ def test_signals_arrive_in_a_released_part() -> None:
         assert steps == []
     finally:
         signal.signal(signal.SIGUSR1, former)
+
+
+@pytest.mark.skipif(not native.COMPILED, reason="the C extension")
+@pytest.mark.parametrize("restarts", [False, True])
+def test_the_restart_of_system_calls_is_kept(restarts: bool) -> None:
+    number = signal.SIGUSR1
+    former = signal.signal(number, lambda *_: None)
+    signal.siginterrupt(number, not restarts)
+    try:
+        with HeldSignals(native.restarts_calls):
+            assert native.restarts_calls(number) is restarts
+        assert native.restarts_calls(number) is restarts
+    finally:
+        signal.signal(number, former)

@@ -472,3 +472,57 @@ def test_auto_explains_independent_loops_without_directive(folder: Path) -> None
     assert first.startswith("The block is inside a construct of the author")
     assert second.startswith("it executes about 10 statements, fewer than 'work=2000'")
     assert "2 loops, 2 independent, 0 shared" in done.out
+
+
+FIXED = """      subroutine scale(a, b, n)
+      use factors, only: twice
+      integer n, i, j
+      real a(n), b(n, n)
+C     every element
+      do 10 i = 1, n
+        a(i) = twice(a(i))
+   10 continue
+      do 20 j = 1, n
+      do 20 i = 1, n
+        if (b(i, j) .gt. 3.) goto 20
+        b(i, j) = 0.
+   20 continue
+      end
+"""
+FACTORS = """      module factors
+      contains
+      pure real function twice(x)
+      real, intent(in) ::
+     &  x
+c     a comment
+      twice = 2 * x
+      end function
+      end module
+"""
+
+
+def test_loops_that_end_with_labels_and_modules_in_fixed_form(folder: Path) -> None:
+    (folder / "factors.f").write_text(FACTORS)
+    (folder / "scale.f").write_text(FIXED)
+    words = ["scale.f", "-d", ".", "--apply", "auto{work=1}", "-o", "out.f", "--depfile", "out.d"]
+    done = run_command(words, folder)
+    assert done.status == 0, done.err
+    made = done.written["out.f"].splitlines()
+    assert [line for line in made if "$omp" not in line] == FIXED.splitlines()
+    assert sum("!$omp do" in line for line in made) == 2
+    assert "factors.f" in done.written["out.d"]
+
+
+def test_a_module_in_free_form_comes_before_one_in_fixed_form(folder: Path) -> None:
+    """The module in free form has no pure function, so that its loop is not independent."""
+    (folder / "factors.f").write_text(FACTORS)
+    free = FACTORS.replace("     &  x", "").replace("real, intent(in) ::", "real, intent(in) :: x")
+    free = free.replace("c     a comment", "print *, x").replace("pure ", "")
+    (folder / "factors.f90").write_text(free)
+    (folder / "scale.f").write_text(FIXED)
+    done = run_command(
+        ["scale.f", "-d", ".", "--apply", "auto{work=1}", "-o", "out.f", "--explain"], folder
+    )
+    assert done.status == 0, done.err
+    assert "scale.loop1 over i: independent" not in done.out
+    assert "scale.loop2 over j: independent" in done.out

@@ -381,7 +381,8 @@ def test_the_compiler_imports_no_subpackage_outside_the_digest() -> None:
         imported |= waiting
         waiting = set().union(*map(LAYERS.__getitem__, waiting)) - imported
     folders = {one for one in LAYERS if Path(disk_cache.__file__).parents[1].joinpath(one).is_dir()}
-    assert folders - imported == set(disk_cache.UNUSED)
+    # The routines call functions of `runtime`, whose parameters may change.
+    assert folders - imported == {*disk_cache.UNUSED, "runtime"}
 
 
 @pytest.mark.parametrize("shared", ["kept", "kept/*", "kept/*/*"])

@@ -309,8 +309,9 @@ def test_variables_of_another_type_are_named(monkeypatch: pytest.MonkeyPatch) ->
     cells.do("COUNT = 2.5")
     with pytest.raises(TypeError) as caught:
         cells.run()
-    (note,) = caught.value.__notes__
+    note, place = caught.value.__notes__
     assert "'COUNT', which the kernel 'change' uses, was 2 when" in note
+    assert "the call of 'change', in the invoke at " in place
 
 
 CHAINS = """\

@@ -66,7 +66,7 @@ def begin(**options: Any) -> tuple[RunningProgram, Invoke]:
     """Return a program without compiled invokes, and its `invoke`."""
     program = RunningProgram()
     program.configure({"distributed": False, "target": "numpy", **options})
-    return program, make_invoke(GRIDS, program)
+    return program, make_invoke(GRIDS, program, "invoke")
 
 
 def fields() -> tuple[Field, Field]:

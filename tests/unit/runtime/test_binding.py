@@ -96,12 +96,17 @@ def test_arrays_that_are_elsewhere_are_found_there() -> None:
     run(known, Datum())
     run(known, Datum())
     assert passed[0] == passed[1]
+    (one,) = known.free
+    one.exchanges[1, 2] = []
+    run(known, Datum())
+    assert one.exchanges == {(1, 2): []}
     block.arrays = {0: first, 1: third}
     run(known, Datum())
+    assert not one.exchanges, "an exchange would use the array that was there before"
     block.arrays = {0: first, 1: second}
     run(known, Datum())
     assert [one[1:] for one in passed] == [
-        [[*where(first, one), 77], [0.5], [3]] for one in (second, second, third, second)
+        [[*where(first, one), 77], [0.5], [3]] for one in (second, second, second, third, second)
     ]
     assert known.addresses[0] is None
 

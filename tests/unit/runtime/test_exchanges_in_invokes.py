@@ -219,7 +219,7 @@ def test_blocks_of_other_threads_and_earlier_ones_are_not_used() -> None:
     first, second = fields_on(grid_with(SingleRank()), 2)
     found: list[Any] = []
     with held(read=(second,), written=(first,)) as (_, array):
-        assert binding.held_arrays([first]) == [array]
+        assert binding.held_arrays([first]) == (array,)
         assert binding.held_arrays([second]) is None
         assert binding.held_arrays([first, second]) is None
         other = threading.Thread(target=lambda: found.append(binding.held_arrays([first])))
@@ -227,7 +227,7 @@ def test_blocks_of_other_threads_and_earlier_ones_are_not_used() -> None:
         other.join()
         with held(written=(second,)):
             assert binding.held_arrays([first]) is None
-        assert binding.held_arrays([first]) == [array]
+        assert binding.held_arrays([first]) == (array,)
     assert found == [None]
     assert binding.held_arrays([first]) is None
 
@@ -242,6 +242,58 @@ def test_a_storage_that_has_moved_is_exchanged_where_it_is() -> None:
     again = Field(field.grid, values=7.0 * VALUES)
     again.exchange(1)
     np.testing.assert_array_equal(field.storage.data_ro, again.storage.data_ro)
+
+
+@pytest.mark.parametrize("options", ["", "JOINT_EXCHANGES=true"])
+@pytest.mark.parametrize("ranks", [SingleRank(), Echo()], ids=["alone", "two"])
+def test_an_invoke_prepares_its_exchanges_once(
+    program: ModuleType, ranks: Any, options: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(distributed=True, config_opts=options)
+    fields, again = fields_on(grid_with(ranks)), fields_on(grid_with(ranks))
+    program.swap(*fields)
+    program.swap(*again)
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("an exchange is prepared")
+
+    module = sys.modules["psyclone_storage.runtime.gocean.exchange"]
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "_exchange_together", refuse)
+        program.swap(*fields)
+    program.swap(*again)
+    for field, other in zip(fields, again, strict=True):
+        np.testing.assert_array_equal(field.storage.data_ro, other.storage.data_ro)
+        assert field.clean_halo_depth == other.clean_halo_depth
+
+
+def test_a_prepared_exchange_reports_one_under_way(program: ModuleType) -> None:
+    configure(distributed=True)
+    fields = fields_on(grid_with(Echo()))
+    program.swap(*fields)
+    field = fields[0]
+    with binding.holding(Holder(field)):
+        field.exchange(1)
+        field.start_exchange(1)
+        with pytest.raises(RuntimeError, match="has not been finished"):
+            field.exchange(1)
+        field.finish_exchange()
+        field.exchange(1)
+
+
+class Holder:
+    """A block that has acquired a field."""
+
+    def __init__(self, field: Field) -> None:
+        self.exchanges: binding.Exchanges = {}
+        self._field, self._array = field, field.storage.ndarray
+
+    def held_on_host(self, data: Any) -> Any:
+        """Return the array of the field."""
+        return (self._array,) if data[0] is self._field else None
+
+    def held_on_device(self, _: Any) -> None:
+        """Return None: the field is on the host."""
 
 
 # ---------------------------------------------------------------------------- flags

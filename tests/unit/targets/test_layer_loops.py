@@ -375,7 +375,7 @@ RECIPES: dict[str, set[str]] = {
 
 def run_three(target: str, script: Any = None) -> list[np.ndarray[Any, Any]]:
     random = np.random.default_rng(3)
-    grid = Grid((21, 6), periodic=(True, True))
+    grid = Grid((21, 6), boundaries="open")
     a, b, c = (
         Field(grid, Points.T, name, values=random.normal(size=(21, 6, 9)), layers=9)
         for name in "abc"

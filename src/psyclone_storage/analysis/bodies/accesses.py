@@ -19,10 +19,10 @@ from psyclone_storage.ir.intrinsics import INQUIRING
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, path_of, prefixes
 from psyclone_storage.ir.rewrite import (
-    Plain,
     construct_name,
     everywhere,
     expressions_of,
+    is_plain_line,
     names_in,
     names_of_line,
     rewritten,
@@ -95,9 +95,10 @@ def associated_lines(line: un.Line, names: RoutineNames) -> tuple[un.Line, ...] 
         found = tuple(_flattened(_opened((line,)), names))
     except _UnclearError:
         return None
-    plain = (isinstance(one, Plain | un.Where | un.Select) for one in walk_lines(found))
+    lines = tuple(walk_lines(found))
+    plain = (isinstance(one, un.Where | un.Select) or is_plain_line(one) for one in lines)
     is_known = all(plain) and not any(unknown_lines(found))
-    return found if is_known and not any(map(moves_memory, walk_lines(found))) else None
+    return found if is_known and not any(map(moves_memory, lines)) else None
 
 
 class _UnclearError(Exception):
@@ -428,7 +429,7 @@ def unknown_lines(
         match line:
             case un.Opaque():
                 yield line, line.text.split("\n")[0]
-            case un.Goto() | un.Label():
+            case un.Goto() | un.Label(is_target=True):
                 yield line, "a jump to a label"
             case un.Conditional():
                 yield line, line.branches[0].text
@@ -448,7 +449,7 @@ def irregular_lines(lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
 
     They are not understood, may leave a loop or the routine, or have their own execution order.
     """
-    return tuple(line for line in walk_lines(lines) if not isinstance(line, Plain))
+    return tuple(line for line in walk_lines(lines) if not is_plain_line(line))
 
 
 def is_understood(lines: Iterable[un.Line], names: RoutineNames) -> bool:

@@ -31,7 +31,7 @@ from psyclone_storage.analysis.bodies.def_use import (
 )
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import is_integer
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import constant_polynomial, polynomial_of
@@ -402,6 +402,8 @@ class _SummaryBuilder:
         match line:
             case un.Do() | un.While() | un.DoConcurrent() | un.Forall():
                 body = summary_of_sequence(inner)
+                if isinstance(line, un.DoConcurrent | un.Forall):
+                    body = replace(body, exposed=without(body.exposed, _counters(line)))
                 self.bodies[node.number] = body
                 return own.then(self._repeated(node, body)).landing(*ends)
             case un.If() | un.Where():
@@ -464,6 +466,11 @@ class _SummaryBuilder:
             if not name and isinstance(line, un.Do | un.While | un.DoConcurrent):
                 return number
         return 0
+
+
+def _counters(line: un.DoConcurrent | un.Forall) -> frozenset[Variable]:
+    """Return the counters of a construct, which hide the variables of these names around it."""
+    return frozenset((control.variable.key,) for control in line.controls)
 
 
 def _numbers(nodes: tuple[FlowNode, ...], first: int, block: Iterable[un.Line]) -> Iterator[int]:

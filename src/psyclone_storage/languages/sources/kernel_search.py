@@ -20,12 +20,17 @@ from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
+from psyclone_storage.languages.fortran.parse.fixed_form import (
+    FIXED_SUFFIXES,
+    fixed_source,
+    is_fixed_form,
+)
 from psyclone_storage.languages.sources.files import SourceFiles
 from psyclone_storage.languages.sources.module_names import defined_modules
 
-# Algorithm files come last: they are taken only where no other file has the name.
-_LAST = ".x90"
-SUFFIXES = (".f90", ".f03", ".f08", _LAST)
+# Algorithms and fixed form come last: they are taken only where no other file has the name.
+_LAST = (".x90", *FIXED_SUFFIXES)
+SUFFIXES = (".f90", ".f03", ".f08", ".x90")
 """What the names of Fortran files end in."""
 
 
@@ -61,6 +66,7 @@ class SourceIndex:
     given: Mapping[str, Path] = field(default_factory=dict)
     used: dict[Path, None] = field(default_factory=dict, compare=False, repr=False)
     texts: SourceFiles = field(default_factory=SourceFiles, compare=False, repr=False)
+    _fixed: dict[Path, SourceText] = field(default_factory=dict, compare=False, repr=False)
     _answers: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
     _defining: dict[str, list[Path]] = field(default_factory=dict, compare=False, repr=False)
     _modules: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
@@ -151,11 +157,17 @@ class SourceIndex:
     def read(self, path: Path) -> SourceText:
         """Return the text of the file at `path`, and record the file as used.
 
+        The text of a file in fixed form is that which readers of free form understand.
+
         Raises:
             CompileError: the file cannot be read.
         """
         self.used[path] = None
-        return self.texts.read(path)
+        if not is_fixed_form(path.name):
+            return self.texts.read(path)
+        if path not in self._fixed:
+            self._fixed[path] = fixed_source(self.texts.read(path))
+        return self._fixed[path]
 
 
 def index_directories(
@@ -243,7 +255,7 @@ def find_kernel(index: SourceIndex, functor: str, module: str, wanted_by: Span) 
 
 def _different(files: tuple[str, ...]) -> tuple[Path, ...]:
     found = [Path(path) for path in files]
-    usual = [path for path in found if path.suffix.lower() != _LAST]
+    usual = [path for path in found if path.suffix.lower() not in _LAST]
     if len(usual or found) == 1:
         return tuple(usual or found)
     unique: dict[Path, Path] = {}
@@ -344,6 +356,6 @@ def _not_found(index: SourceIndex, functor: str, module: str, span: Span) -> Dia
 
 
 def _files_of(index: SourceIndex, module: str) -> str:
-    if index.suffixes == SUFFIXES:
+    if index.suffixes[0] == SUFFIXES[0]:
         return f"'{module}.f90' or '{module}.F90'"
     return f"'{module.rpartition('.')[2]}{index.suffixes[0]}'"

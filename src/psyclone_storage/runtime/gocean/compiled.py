@@ -11,7 +11,7 @@ import ctypes
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from psyclone_storage.base.uncaught import HaloWidthError
+from psyclone_storage.base.uncaught import HaloWidthError, blamed
 from psyclone_storage.runtime.binding import BoundRoutine, BoundStorages
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.held import check_fields, check_meant
@@ -142,10 +142,11 @@ class _Prepared(BoundStorages):
         )
         for storage, field in zip(storages, fields, strict=False):
             if routine.device is not None and storage.device is None:
-                raise ValueError(
+                text = (
                     f"{field.describe()} is on the host alone, but what was generated runs on a "
                     f"device: make its grid with device='gpu'."
                 )
+                raise blamed(ValueError(text), field)
 
     def check_layout(self, array: Any) -> None:
         """Raise `ValueError` if an array does not have the layout of its grid's arrays."""

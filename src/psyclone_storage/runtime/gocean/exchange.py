@@ -16,16 +16,96 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.runtime.binding import arrays_on_host, side_of
+from psyclone_storage.runtime.binding import INNERMOST, arrays_on_host, held_arrays, side_of
 from psyclone_storage.runtime.gocean.halo_plan import ExchangePattern, Message
 from psyclone_storage.runtime.gocean.region import Region
 from psyclone_storage.runtime.messages import PackedMessages
 from psyclone_storage.runtime.packing import COPY, PACK, UNPACK, Array, StripKernels, Strips
 from psyclone_storage.runtime.ranks import PersistentExchange, Ranks
-from psyclone_storage.storage import Storage, empty
+from psyclone_storage.storage import RDWR, Storage, empty
 
 _LAYER = 2
 """The dimension of the layers in arrays with layers."""
+
+
+def update_halos(fields: Sequence[Any], depth: int) -> None:
+    """Exchange the halos of fields; an invoke that has acquired them caches their exchanges.
+
+    Raises:
+        RuntimeError: an exchange of a field is not finished.
+    """
+    for field in fields:
+        if field.waiting is not None or field.under_way is not None:
+            field.check_idle()
+    holder = INNERMOST.holder
+    key = (depth, *map(id, fields))
+    known = None if holder is None else holder.exchanges.get(key)
+    if known is None:
+        groups = [fields] if len(fields) == 1 else _together(fields)
+        found = [_exchange_together(group, depth) for group in groups]
+        if holder is not None and None not in found:
+            holder.exchanges[key] = [one for one in found if one is not None]
+        return
+    for in_place, arrays in known:
+        in_place.run(arrays)
+    for field in fields:
+        field.set_clean(depth)
+
+
+def _exchange_together(group: Sequence[Any], depth: int) -> tuple[InPlace, Sequence[Any]] | None:
+    """Exchange the halos of fields with one grid and one data type.
+
+    Return the exchange and its arrays if the next call in the same block may repeat it.
+    """
+    grid = group[0].grid
+    reflects = grid.has_walls and any(grid.reflections(one.points, depth) for one in group)
+    repeated = None
+    # Without an exchange, an access would mark the values as changed.
+    if not grid.plan(depth).is_empty or reflects:
+        arrays = held_arrays(group)
+        if arrays is not None:
+            in_place = _exchange_on_host(group, arrays, depth)
+            repeated = None if reflects or in_place is None else (in_place, arrays)
+        elif side_of(group) is None:
+            with arrays_on_host(group, writes=True) as arrays:
+                _exchange_on_host(group, arrays, depth)
+        else:
+            packed = grid.messages.take(group, depth)
+            packed.start(group)
+            packed.finish(group)
+            grid.messages.put(packed)
+            for field in group if reflects else ():
+                with field.storage.access(field.storage.device, RDWR) as array:
+                    field.reflect(array, depth)
+    for field in group:
+        field.set_clean(depth)
+    return repeated
+
+
+def _exchange_on_host(group: Sequence[Any], arrays: Sequence[Any], depth: int) -> InPlace | None:
+    """Exchange halos in host arrays, then set the points beyond closed boundaries."""
+    grid = group[0].grid
+    in_place = None
+    if not grid.plan(depth).is_empty:
+        in_place = group[0].in_place(group[1:], depth)
+        in_place.run(arrays)
+    if grid.has_walls:
+        for field, array in zip(group, arrays, strict=True):
+            field.reflect(array, depth)
+    return in_place
+
+
+def _together(fields: Sequence[Any]) -> Iterator[list[Any]]:
+    """Yield groups of fields that can share messages: with one grid, data type and layer count.
+
+    All ranks form the same groups. The location of values (host or device) is ignored, because
+    other ranks do not know it.
+    """
+    groups: dict[tuple[Any, ...], list[Any]] = {}
+    for field in dict.fromkeys(fields):
+        key = id(field.grid), field.storage.dtype, field.layers
+        groups.setdefault(key, []).append(field)
+    yield from groups.values()
 
 
 class InPlace:
@@ -45,7 +125,7 @@ class InPlace:
     def run(self, arrays: Sequence[Any]) -> None:
         """Update the halos in `arrays`, which no other code may use at the same time."""
         messages = self._messages
-        if messages is None or not all(map(is_, arrays, self._arrays)):
+        if arrays is not self._arrays or messages is None:
             messages = self._prepared(tuple(arrays))
         try:
             messages.start()
@@ -55,18 +135,21 @@ class InPlace:
             messages.finish()
 
     def _prepared(self, arrays: tuple[Any, ...]) -> PersistentExchange:
-        """Return messages for arrays that differ from those of the last exchange."""
-        received, sent = (
-            [(one.rank, arrays, [region.box for region in one.regions]) for one in messages]
-            for messages in (self._plan.received, self._plan.sent)
-        )
-        messages = self._messages = self._ranks.prepare(received, sent)
-        self._copied = [
-            (array[target.box], array[source.box])
-            for array in arrays
-            for source, target in self._plan.copied
-        ]
-        self._arrays = arrays
+        """Return messages for arrays that may differ from those of the last exchange."""
+        last, messages = self._arrays, self._messages
+        if messages is None or not all(map(is_, arrays, last)):
+            self._messages = None
+            received, sent = (
+                [(one.rank, arrays, [region.box for region in one.regions]) for one in several]
+                for several in (self._plan.received, self._plan.sent)
+            )
+            messages = self._ranks.prepare(received, sent)
+            self._copied = [
+                (array[target.box], array[source.box])
+                for array in arrays
+                for source, target in self._plan.copied
+            ]
+        self._arrays, self._messages = arrays, messages
         return messages
 
 

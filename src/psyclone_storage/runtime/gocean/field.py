@@ -15,13 +15,11 @@ import numpy as np
 from psyclone_storage.base.results import DeferredQueue
 from psyclone_storage.runtime.binding import (
     array_of,
-    arrays_on_host,
-    held_arrays,
     kept_with,
     side_of,
 )
 from psyclone_storage.runtime.gocean.boundaries import Boundary
-from psyclone_storage.runtime.gocean.exchange import InPlace, Packed
+from psyclone_storage.runtime.gocean.exchange import InPlace, Packed, update_halos
 from psyclone_storage.runtime.gocean.given import check_numbers, one_of, whole_number
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.points import Points, regions
@@ -245,8 +243,7 @@ class Field:
             ValueError: the halo is narrower than `depth`.
             RuntimeError: an exchange of the field is not finished.
         """
-        self.check_idle()
-        _exchange_together([self], depth)
+        update_halos((self,), depth)
 
     def start_exchange(self, depth: int = 1) -> None:
         """Start a halo exchange; until it is finished, the field must not be written.
@@ -534,54 +531,5 @@ def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = Fals
         RuntimeError: an exchange of a field is not finished.
     """
     wanted = [field for field in fields if not only_dirty or field.is_dirty(depth)]
-    for field in wanted:
-        field.check_idle()
-    for group in _together(wanted):
-        _exchange_together(group, depth)
-
-
-def _exchange_together(group: Sequence[Field], depth: int) -> None:
-    """Exchange the halos of fields with one grid and one data type."""
-    grid = group[0].grid
-    reflects = grid.has_walls and any(grid.reflections(one.points, depth) for one in group)
-    # Without an exchange, an access would mark the values as changed.
-    if not grid.plan(depth).is_empty or reflects:
-        arrays = held_arrays(group)
-        if arrays is not None:
-            _exchange_on_host(group, arrays, depth)
-        elif side_of(group) is None:
-            with arrays_on_host(group, writes=True) as arrays:
-                _exchange_on_host(group, arrays, depth)
-        else:
-            packed = grid.messages.take(group, depth)
-            packed.start(group)
-            packed.finish(group)
-            grid.messages.put(packed)
-            for field in group if reflects else ():
-                with field.storage.access(field.storage.device, RDWR) as array:
-                    field.reflect(array, depth)
-    for field in group:
-        field.set_clean(depth)
-
-
-def _exchange_on_host(group: Sequence[Field], arrays: Sequence[Any], depth: int) -> None:
-    """Exchange halos in host arrays, then set the points beyond closed boundaries."""
-    grid = group[0].grid
-    if not grid.plan(depth).is_empty:
-        group[0].in_place(group[1:], depth).run(arrays)
-    if grid.has_walls:
-        for field, array in zip(group, arrays, strict=True):
-            field.reflect(array, depth)
-
-
-def _together(fields: Sequence[Field]) -> Iterator[list[Field]]:
-    """Yield groups of fields that can share messages: with one grid, data type and layer count.
-
-    All ranks form the same groups. The location of values (host or device) is ignored, because
-    other ranks do not know it.
-    """
-    groups: dict[tuple[Any, ...], list[Field]] = {}
-    for field in dict.fromkeys(fields):
-        key = id(field.grid), field.storage.dtype, field.layers
-        groups.setdefault(key, []).append(field)
-    yield from groups.values()
+    if wanted:
+        update_halos(wanted, depth)

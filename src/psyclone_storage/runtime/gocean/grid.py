@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from psyclone_storage.base.uncaught import HaloWidthError
+from psyclone_storage.base.uncaught import HaloWidthError, level_of_user
 from psyclone_storage.runtime.gocean.boundaries import (
     Boundary,
     Reflection,
@@ -39,6 +40,13 @@ LAYERS_CONTIGUOUS = (1, 0, 2)
 """The layout of fields with layers: layers are contiguous, then points in x."""
 
 
+_OPEN = (
+    "The domain of this grid is open, and kernels read points beyond it, which are zero unless the "
+    "program stores values there: a basin loses its mass. Write boundaries='closed', 'periodic' or "
+    "'prescribed' in Grid(...), or boundaries='open' to omit this warning."
+)
+
+
 class Grid:
     """Grid of `points` points in x and y, distributed over ranks.
 
@@ -48,6 +56,9 @@ class Grid:
       Each of the pair may be a pair again, for the start and the end.
 
     - `periodic`: whether the grid is periodic in x and in y. Other directions are open.
+
+    Without both, the domain is open. Then the first exchange of a halo issues a `UserWarning`,
+    unless the grid has a mask with points around the domain.
 
     - `halo`: the width of the halo in points.
 
@@ -112,6 +123,8 @@ class Grid:
         self.decomposition = decompose(self.points, self.ranks.size, self.halo, cuts)
         self._check_images()
         self._mask = None if mask is None else self._checked_mask(np.asarray(mask))
+        has_rim = self._mask is not None and self._mask.shape != self.points
+        self._is_open_by_default = boundaries is None and periodic is None and not has_rim
         self._metrics = Metrics(self.spacing, latitude, metrics, self._check_shape)
         self._coordinates = coordinate_arrays(coordinates, self._check_shape)
         self._keywords = {"latitude": latitude, "metrics": metrics, "coordinates": coordinates}
@@ -247,6 +260,8 @@ class Grid:
                 f"An exchange to depth {depth} is not possible: the halo is {self.halo} "
                 f"wide; {fix}."
             )
+        if self._is_open_by_default and self.ranks.rank == 0:
+            warnings.warn(_OPEN, stacklevel=level_of_user())
         return plan_exchange(self.decomposition, self.periodic, self.ranks.rank, depth)
 
     def _reflections_for(self, points: Points, depth: int) -> tuple[Reflection, ...]:

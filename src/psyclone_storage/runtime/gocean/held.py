@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from psyclone_storage.base.uncaught import HaloWidthError
+from psyclone_storage.base.uncaught import HaloWidthError, blamed
 from psyclone_storage.runtime.binding import HeldData, check_once, holding
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.points import Offset, Points
@@ -80,11 +80,11 @@ def check_fields(fields: Sequence[Any], changed: Sequence[Any]) -> None:
     """Raise an error for a non-field, another grid, or a written field passed twice."""
     for field in fields:
         if not isinstance(field, Field):
-            raise TypeError(f"An invoke takes fields, not a {type(field).__name__}.")
+            text = f"An invoke takes fields, not a {type(field).__name__}."
+            raise blamed(TypeError(text), field)
         if field.grid is not fields[0].grid:
-            raise ValueError(
-                f"{field.describe()} and {fields[0].describe()} are on different grids."
-            )
+            text = f"{field.describe()} and {fields[0].describe()} are on different grids."
+            raise blamed(ValueError(text), field)
         field.check_idle()
     check_once(fields, changed)
 
@@ -95,7 +95,8 @@ def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
     `meant` contains words for each of the first fields: `points=u`, or `field` for any points;
     `layers` if the field has layers; `type=float32` for values other than reals of 64 bits, which
     are expected without this word; `offset=ne`; `layers>=u+2/v>=3` if the field needs two
-    layers more than the field with the word `name=u`, provided that `v` has at least 3.
+    layers more than the field with the word `name=u`, provided that `v` has at least 3; `halo=1` if
+    kernels read the halo to depth 1 and the invoke exchanges no halos.
 
     Raises:
         TypeError: a field has values of another type.
@@ -108,36 +109,68 @@ def check_meant(fields: Sequence[Field], meant: Sequence[str]) -> None:
         if word.startswith("name=")
     }
     for field, words in zip(fields, meant, strict=False):
-        if ("layers" in words.split()) is not (field.layers is not None):
-            has, takes = ("no", "with") if field.layers is None else (field.layers, "without")
-            raise ValueError(
-                f"{field.describe()} has {has} layers, but what is called takes a field {takes} "
-                f"layers there."
-            )
-        if "type=" not in words and field.storage.dtype != np.float64:
+        try:
+            _check_field(field, words, named)
+        except (TypeError, ValueError) as error:
+            raise blamed(error, field) from None
+
+
+def _check_field(field: Field, words: str, named: Mapping[str, Field]) -> None:
+    """Check one field; the fields that the words of others name are in `named`."""
+    if ("layers" in words.split()) is not (field.layers is not None):
+        has, takes = ("no", "with") if field.layers is None else (field.layers, "without")
+        raise ValueError(
+            f"{field.describe()} has {has} layers, but what is called takes a field {takes} "
+            f"layers there."
+        )
+    if "type=" not in words and field.storage.dtype != np.float64:
+        raise TypeError(
+            f"{field.describe()} has values of the type {field.storage.dtype}, but what is "
+            f"called takes float64: declare the argument of the kernel with GO_FLOAT32 or "
+            f"GO_INT32."
+        )
+    for what, _, wanted in (word.partition("=") for word in words.split()):
+        if what == "type" and field.storage.dtype != wanted:
             raise TypeError(
                 f"{field.describe()} has values of the type {field.storage.dtype}, but what is "
-                f"called takes float64: declare the argument of the kernel with GO_FLOAT32 or "
-                f"GO_INT32."
+                f"called takes {wanted}: write Field(..., dtype=np.{wanted})."
             )
-        for what, _, wanted in (word.partition("=") for word in words.split()):
-            if what == "type" and field.storage.dtype != wanted:
-                raise TypeError(
-                    f"{field.describe()} has values of the type {field.storage.dtype}, but what is "
-                    f"called takes {wanted}: write Field(..., dtype=np.{wanted})."
-                )
-            if what == "points" and field.points.value not in (wanted, Points.ALL.value):
-                raise ValueError(
-                    f"{field.describe()} is on {field.points.name} points, but what is called "
-                    f"takes one on {wanted.upper()} points there."
-                )
-            if what == "layers>":
-                _check_layers(field, wanted, named)
-            if what == "offset" and field.grid.offset.value != wanted:
-                raise ValueError(
-                    f"The grid of {field.describe()} has the offset {field.grid.offset}, but what "
-                    f"is called is written for {Offset(wanted)}."
-                )
+        if what == "points" and field.points.value not in (wanted, Points.ALL.value):
+            raise ValueError(
+                f"{field.describe()} is on {field.points.name} points, but what is called "
+                f"takes one on {wanted.upper()} points there."
+            )
+        if what == "layers>":
+            _check_layers(field, wanted, named)
+        if what == "halo":
+            _check_halo(field, int(wanted))
+        if what == "offset" and field.grid.offset.value != wanted:
+            raise ValueError(
+                f"The grid of {field.describe()} has the offset {field.grid.offset}, but what "
+                f"is called is written for {Offset(wanted)}."
+            )
+
+
+def _check_halo(field: Field, depth: int) -> None:
+    """Check that no exchange is necessary before kernels read the halo to a depth.
+
+    Another check finds a halo that is narrower.
+
+    Raises:
+        ValueError: the halo contains images or points of other ranks.
+    """
+    grid = field.grid
+    if depth > grid.halo or (
+        grid.plan(depth).is_empty and not grid.reflections(field.points, depth)
+    ):
+        return
+    why = "is periodic" if any(grid.periodic) else "has closed boundaries"
+    if grid.ranks.size > 1:
+        why = f"is distributed over {grid.ranks.size} ranks"
+    raise ValueError(
+        f"The grid of {field.describe()} {why}, but the invoke was compiled without halo "
+        f"exchanges: omit 'distributed=False' of configure(), or the option '-nodm'."
+    )
 
 
 def _check_layers(field: Field, wanted: str, named: Mapping[str, Field]) -> None:

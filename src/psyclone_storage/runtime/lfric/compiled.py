@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.base.uncaught import blamed
 from psyclone_storage.runtime.binding import BoundRoutine, BoundStorages
 from psyclone_storage.runtime.lfric.held import (
     Data,
@@ -81,10 +82,11 @@ class MeshRoutine(BoundRoutine):
         check_types(data, self.types, tuple(inspect.signature(self._setup).parameters))
         for datum in data:
             if self.device is not None and datum.storage.device is None:
-                raise ValueError(
+                text = (
                     f"{datum.describe()} is on the host alone, but what was generated runs on a "
                     f"device: make its mesh with device='gpu'."
                 )
+                raise blamed(ValueError(text), datum)
         if self._meant:
             check_meant(data, self._meant)
         if not self._functions:

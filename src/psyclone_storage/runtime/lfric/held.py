@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from psyclone_storage.base.uncaught import blamed
 from psyclone_storage.runtime.binding import HeldData, check_once, holding
 from psyclone_storage.runtime.lfric.field import DofField
 from psyclone_storage.runtime.lfric.matrices import Matrices
@@ -125,19 +126,22 @@ def check_types(data: Sequence[Data], types: Sequence[Any], names: Sequence[str]
                 if of_reals
                 else "let the metadata of the kernel name the type that it has"
             )
-            raise TypeError(
+            text = (
                 f"{words[:1].upper()}{words[1:]}, which is passed for '{name}', has values of the "
                 f"type {datum.dtype}, but the invoke computes with {np.dtype(dtype)} there: give "
                 f"it another 'dtype', or {other}."
             )
+            raise blamed(TypeError(text), datum)
 
 
 def check_data(data: Sequence[Any], changed: Sequence[Any]) -> None:
     """Raise an error for an invalid object, other ranks, or a written argument passed twice."""
     for datum in data:
         if not isinstance(datum, (DofField, Matrices)):
-            raise TypeError(f"An invoke takes fields and operators, not a {type(datum).__name__}.")
+            text = f"An invoke takes fields and operators, not a {type(datum).__name__}."
+            raise blamed(TypeError(text), datum)
         if datum.mesh.ranks.size != data[0].mesh.ranks.size:
-            raise ValueError(f"{datum.describe()} and {data[0].describe()} are on different ranks.")
+            text = f"{datum.describe()} and {data[0].describe()} are on different ranks."
+            raise blamed(ValueError(text), datum)
         datum.check_idle()
     check_once(data, changed)

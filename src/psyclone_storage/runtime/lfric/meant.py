@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from psyclone_storage.base.uncaught import blamed
 from psyclone_storage.runtime.lfric.cell_operator import CellOperator
 from psyclone_storage.runtime.lfric.columnwise_operator import ColumnwiseOperator
 from psyclone_storage.runtime.lfric.field import DofField
@@ -51,22 +52,30 @@ def check_meant(data: Sequence[DofField | Matrices], meant: Sequence[str]) -> No
     """
     seen: dict[tuple[str, str], tuple[Any, Any]] = {}
     for datum, words in zip(data, meant, strict=True):
-        kind, *stated = words.split()
-        if not isinstance(datum, _KINDS[kind]):
-            named = f"{'an' if kind == 'operator' else 'a'} {kind.replace('_', ' ')}"
-            raise TypeError(f"{_subject(datum)} is passed where the invoke takes {named}.")
-        for word in stated:
-            what, _, value = word.partition("=")
-            if what in _SPACES:
-                number, colon, names = value.partition(":")
-                _check_name(datum, what, names.split(",") if colon else None)
-                _check_space(datum, what, seen.setdefault(("space", number), (datum, what)))
-            elif what in ("mesh", "surface"):
-                _check_mesh(datum, what, value, seen)
-            elif what in _DOFS:
-                _check_dofs(datum, _DOFS[what], int(value))
-            else:
-                _check_number(datum, what, int(value))
+        try:
+            _check_datum(datum, words, seen)
+        except (TypeError, ValueError) as error:
+            raise blamed(error, datum) from None
+
+
+def _check_datum(datum: Any, words: str, seen: dict[tuple[str, str], tuple[Any, Any]]) -> None:
+    """Check one datum; `seen` contains the earlier data by their spaces and meshes."""
+    kind, *stated = words.split()
+    if not isinstance(datum, _KINDS[kind]):
+        named = f"{'an' if kind == 'operator' else 'a'} {kind.replace('_', ' ')}"
+        raise TypeError(f"{_subject(datum)} is passed where the invoke takes {named}.")
+    for word in stated:
+        what, _, value = word.partition("=")
+        if what in _SPACES:
+            number, colon, names = value.partition(":")
+            _check_name(datum, what, names.split(",") if colon else None)
+            _check_space(datum, what, seen.setdefault(("space", number), (datum, what)))
+        elif what in ("mesh", "surface"):
+            _check_mesh(datum, what, value, seen)
+        elif what in _DOFS:
+            _check_dofs(datum, _DOFS[what], int(value))
+        else:
+            _check_number(datum, what, int(value))
 
 
 def _check_dofs(datum: Any, what: str, least: int) -> None:

@@ -21,7 +21,7 @@ from psyclone_storage.infrastructures.gocean import (
     V_POINTS,
     FieldForm,
 )
-from psyclone_storage.ir.kernel import ArgKind
+from psyclone_storage.ir.kernel import ArgKind, GridStencil
 from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.walk import kernel_calls
@@ -39,6 +39,7 @@ def field_contracts(context: LoweringContext) -> Mapping[str, str]:
     points of each of its roles, because a field on all points suits several.
     """
     layers, others = _least_layers(context)
+    depths = {} if context.schedule.distributed else _halo_depths(context)
     points: dict[str, set[str]] = {}
     forms: dict[str, str] = {}
     offsets: set[str] = set()
@@ -58,9 +59,22 @@ def field_contracts(context: LoweringContext) -> Mapping[str, str]:
         + forms[name]
         + offset
         + (f" name={name}" if name in others else "")
+        + (f" halo={depths[name]}" if name in depths else "")
         + "".join(f" layers>={least}" for least in layers.get(name, ()))
         for name, kinds in points.items()
     }
+
+
+def _halo_depths(context: LoweringContext) -> Mapping[str, int]:
+    """Return how far kernels read fields around a point, by the names of the fields."""
+    depths: dict[str, int] = {}
+    for call in kernel_calls(context.schedule):
+        for position, arg in enumerate(call.kernel.args):
+            if isinstance(arg.stencil, GridStencil):
+                name = context.datum(call, position).name
+                reached = (abs(one) for offset in arg.stencil.offsets for one in offset)
+                depths[name] = max(depths.get(name, 0), *reached)
+    return {name: depth for name, depth in depths.items() if depth}
 
 
 def _least_layers(

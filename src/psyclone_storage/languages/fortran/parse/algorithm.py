@@ -29,6 +29,7 @@ from psyclone_storage.ir.parsed import (
     Scope,
     routine_name,
 )
+from psyclone_storage.languages.fortran.parse.fixed_form import is_fixed_form
 from psyclone_storage.languages.fortran.parse.invokes import (
     InvokeCall,
     InvokeLabel,
@@ -47,7 +48,6 @@ _FIXED_FORM = regex(
 )
 _CALLED = regex(r"call\s+(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
 _INVOKE = regex(r"\bcall\s+invoke\s*\(", re.IGNORECASE)
-_FIXED_SUFFIXES = (".f", ".for", ".ftn", ".f77")
 _PROGRAM_HINT = "An algorithm is a program, a module, a submodule or a procedure in free form."
 
 
@@ -197,7 +197,7 @@ def _check_units(file: FileScopes, problems: list[Diagnostic]) -> None:
     """Raise `CompileError` if the file is in fixed form or contains no program unit."""
     source = file.source
     fixed = _FIXED_FORM.search(source.text)
-    if source.name.lower().endswith(_FIXED_SUFFIXES) or (fixed and (problems or not file.scopes)):
+    if is_fixed_form(source.name) or (fixed and (problems or not file.scopes)):
         at = fixed.start() if fixed else 0
         raise CompileError(
             Diagnostic(

@@ -9,13 +9,15 @@ therefore also stored as text there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.expr import spell
+from psyclone_storage.ir.rewrite import rewritten, walk_lines, with_each_block
 from psyclone_storage.ir.routine import declarations_in, uses_in
 from psyclone_storage.languages.fortran.parse.actions import read_simple
 from psyclone_storage.languages.fortran.parse.brackets import closing
@@ -311,7 +313,7 @@ class _ElementCursor:
             raise NestingError
         if label not in self._labels:
             self._ended = ""
-        return body
+        return _with_cycles(body, label)
 
     def _choice(self, statement: SourceStatement, text: str, name: str) -> un.Line:
         start = self._at
@@ -538,3 +540,45 @@ def _without_label(found: un.Opaque, statement: SourceStatement) -> un.Opaque:
     first = statement.offset(0)
     place = Span(found.place.source, first, found.place.stop)
     return replace(found, text=place.text.replace("\r\n", "\n"), place=place)
+
+
+def _with_cycles(body: tuple[un.Line, ...], label: str) -> tuple[un.Line, ...]:
+    """Return the body of a loop that ends at `label`, with jumps to this label as `cycle`.
+
+    The label is no target of jumps if none is left.
+    """
+    is_end = isinstance(body[-1], un.Label | un.Continue)
+    is_innermost = any(isinstance(line, un.Label) and line.number == label for line in body)
+    new = tuple(_cycling(body, label)) if is_end and is_innermost else body
+    is_target = any(_may_jump(line, label) for line in walk_lines(new))
+
+    def marked(line: un.Line) -> tuple[un.Line, ...]:
+        if isinstance(line, un.Label) and line.number == label:
+            return (replace(line, is_target=is_target),)
+        return (line,)
+
+    return rewritten(new, marked)
+
+
+def _cycling(lines: Iterable[un.Line], label: str) -> Iterator[un.Line]:
+    """Yield statements of a loop with jumps to `label` as `cycle`; inner loops stay."""
+    for line in lines:
+        if isinstance(line, un.Goto) and line.labels == (label,) and line.selector is None:
+            yield un.Cycle(place=line.place)
+        elif isinstance(line, un.Do | un.While | un.DoConcurrent):
+            yield line
+        else:
+            yield with_each_block(line, lambda block: tuple(_cycling(block, label)))
+
+
+def _may_jump(line: un.Line, label: str) -> bool:
+    """Return whether a statement may jump to `label`."""
+    match line:
+        case un.Goto(labels):
+            return int(label) in map(int, labels)
+        case un.Opaque(text):
+            return re.search(rf"\b0*{label}\b", text) is not None
+        case un.InputOutput(controls=parts) | un.Call(args=parts):
+            texts = " ".join(map(spell, parts))
+            return re.search(rf"\b0*{label}\b", texts) is not None
+    return False

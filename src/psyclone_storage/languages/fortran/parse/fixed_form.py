@@ -11,7 +11,8 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 
 _LAST = 72
-_SUFFIXES = (".f", ".for", ".ftn", ".fpp", ".f77")
+FIXED_SUFFIXES = (".f", ".for", ".ftn", ".fpp", ".f77")
+"""The ends of the names of files in fixed form."""
 _COMMENT = frozenset("cC*dD!")
 _TOKEN = regex(
     r"(?P<code>[^!'\";\r\n]+)|(?P<string>'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\")|(?P<mark>.)"
@@ -23,7 +24,7 @@ _LINES = regex(r"[^\n]*\n?")
 
 def is_fixed_form(name: str) -> bool:
     """Return whether the suffix of a file is one of fixed form."""
-    return name.lower().endswith(_SUFFIXES)
+    return name.lower().endswith(FIXED_SUFFIXES)
 
 
 def fixed_source(source: SourceText) -> SourceText:

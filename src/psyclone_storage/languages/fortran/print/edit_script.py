@@ -37,6 +37,7 @@ from psyclone_storage.languages.fortran.print.line_breaks import (
     with_comment,
     with_trailing_comments,
 )
+from psyclone_storage.languages.fortran.print.loop_labels import LoopLabels
 from psyclone_storage.languages.fortran.print.printer import (
     emit_action,
     emit_declarations,
@@ -90,10 +91,9 @@ class _Difference:
         self._text = before.source.text
         self._units = before.units
         self._breaks = LineBreaks(self._text, before.statements)
-        self._written = {
-            self._key(written.node): written
-            for written in _placed([unit.body for unit in before.every_unit()])
-        }
+        bodies = [unit.body for unit in before.every_unit()]
+        self._labels = LoopLabels(bodies)
+        self._written = {self._key(written.node): written for written in _placed(bodies)}
 
     def of_file(self, after: SourceFile) -> Iterator[TextEdit]:
         """Yield the edits that change the file to `after`."""
@@ -173,7 +173,7 @@ class _Difference:
         for first, second in blocks:
             edits += self._of_blocks(first, second, at_head, self._indent_at(place.start))
         end = _end_in_body(old)
-        if end is not None and (heads or any(_moves_end(edit, end) for edit in edits)):
+        if end is not None and (heads or any(edit.moves_end(*end) for edit in edits)):
             return None
         return [*heads, *edits]
 
@@ -189,8 +189,7 @@ class _Difference:
                 place = node_extent(mine.body[0])
                 if place is None or not _is_simple(other.body[0]):
                     return None
-                lines = wrapped(emit_action(other.body[0]), self._indent_at(place.start))
-                return [TextEdit(place.start, place.stop, "\n".join(lines).lstrip())]
+                return [self._instead(place, emit_action(other.body[0]))]
         return None
 
     def _heads(self, old: un.Line, new: un.Line) -> list[TextEdit] | None:
@@ -203,14 +202,13 @@ class _Difference:
             word, then, other = ("if", " then", "else if") if isinstance(new, un.If) else (
                 "where", "", "elsewhere"
             )  # fmt: skip
-            pairs = list(zip(old.branches, new.branches, strict=True))
             name = f"{new.name}: " if new.name else ""
             heads = [
                 (
                     first.place,
                     f"{other if at else name + word} ({spell_as_written(second.condition)}){then}",
                 )
-                for at, (first, second) in enumerate(pairs)
+                for at, (first, second) in enumerate(zip(old.branches, new.branches, strict=True))
                 if first.condition != second.condition
             ]
             return self._head_edits(heads)
@@ -229,20 +227,18 @@ class _Difference:
     def _head_edits(self, heads: Sequence[tuple[Span | None, str]]) -> list[TextEdit] | None:
         if any(place is None for place, _ in heads):
             return None
-        return [
-            TextEdit(
-                place.start,
-                place.stop,
-                "\n".join(wrapped(text, self._indent_at(place.start))).lstrip(),
-            )
-            for place, text in heads
-            if place is not None
-        ]
+        return [self._instead(place, text) for place, text in heads if place is not None]
+
+    def _instead(self, place: Span, text: str) -> TextEdit:
+        """Return the edit that replaces a statement by `text`."""
+        lines = wrapped(text, self._indent_at(place.start))
+        return TextEdit(place.start, place.stop, "\n".join(lines).lstrip())
 
     def _unit(self, old: Routine, new: Routine) -> Iterator[TextEdit]:
         """Yield the edits of a unit: first statement, specification, statements and procedures."""
         extent = old.extent
         assert extent is not None
+        self._labels.enter(old.body, new.body)
         if old.opening != new.opening and old.place is not None:
             yield TextEdit(old.place.start, old.place.stop, new.opening)
         first, breaks = old.place, self._breaks
@@ -432,7 +428,10 @@ class _Difference:
 
     def _as_read(self, line: un.Line) -> _Written | None:
         """Return the original position of an unchanged statement, or None for a changed one."""
-        found = None if node_extent(line) is None else self._written.get(self._key(line))
+        extent = node_extent(line)
+        if extent is None or not self._labels.may_copy(extent):
+            return None
+        found = self._written.get(self._key(line))
         return found if found is not None and found.node == line else None
 
     def _run_of(self, lines: Sequence[un.Line]) -> TextRun | None:
@@ -516,13 +515,6 @@ def _end_in_body(line: un.Line) -> tuple[int, int] | None:
         one for one in map(node_extent, placed[-2:-1]) if isinstance(placed[-2], un.Label) and one
     ]
     return inner or (labels[0].start if labels else last.start, last.stop)
-
-
-def _moves_end(edit: TextEdit, end: tuple[int, int]) -> bool:
-    """Return whether an edit changes the position where the last statement ends."""
-    return edit.stop > end[0] and (
-        edit.stop > end[1] or edit.start == edit.stop or "\n" in edit.text
-    )
 
 
 def _no_lines(_: tuple[un.Line, ...]) -> tuple[un.Line, ...]:

@@ -30,6 +30,11 @@ class TextEdit:
     stop: int
     text: str
 
+    def moves_end(self, start: int, stop: int) -> bool:
+        """Return whether the edit changes where the statement from `start` to `stop` ends."""
+        is_inside = self.stop <= stop and self.start != self.stop and "\n" not in self.text
+        return self.stop > start and not is_inside
+
 
 class LineBreaks:
     """Line insertions for a text with known statement offsets."""

@@ -178,9 +178,15 @@ def _assign_tuple(scope: KernelScope, node: ast.Assign, target: ast.Name) -> lis
             scope.refuse("P054", what, target, "Give the number another name.")
             return []
         return None
+    if any(_has_item(one, name) for one in items):
+        what = f"'{name}' is an item of the tuple that is assigned to it."
+        scope.refuse("P054", what, node.value, "Give each tuple a name of its own.")
+        return []
     parts = tuple(f"{name}[{number}]" for number in range(len(items)))
     if scope.parts.setdefault(name, parts) != parts or scope.local(name) is not None:
         what = f"'{name}' has {len(scope.parts[name])} items and is given {len(parts)}."
+        if scope.local(name) is not None:
+            what = f"'{name}' is no tuple and is given one."
         scope.refuse("P054", what, target, "Give each tuple a name of its own.")
         return []
     for number, part in enumerate(parts):
@@ -196,6 +202,18 @@ def _assign_tuple(scope: KernelScope, node: ast.Assign, target: ast.Name) -> lis
     if known is not UNKNOWN_VALUE:
         scope.current[name] = known
     return lines
+
+
+def _has_item(node: ast.expr, name: str) -> bool:
+    """Return whether a value is a variable, or a tuple that contains it."""
+    match node:
+        case ast.Name(known):
+            return known == name
+        case ast.Tuple(items) | ast.List(items):
+            return any(_has_item(one, name) for one in items)
+        case ast.IfExp(_, first, second):
+            return _has_item(first, name) or _has_item(second, name)
+    return False
 
 
 def _may_be_array(scope: KernelScope, node: ast.expr) -> bool:

@@ -105,7 +105,7 @@ class HelpersInPlace:
             return UNKNOWN
         if helper is None:
             return None
-        if _count_of_results(helper.node):
+        if _count_of_results(helper.node) or _returns_empty_tuple(helper.node):
             what = f"'{helper.node.name}' returns a tuple, which is no number."
             hint = "Assign its items, as in 'a, b = f(x)', or index it."
             return scope.refuse("P051", what, node, hint)
@@ -237,6 +237,11 @@ def _count_of_results(node: ast.FunctionDef) -> int:
     returns = _returned(node.body)
     counts = {len(one.elts) if isinstance(one, ast.Tuple) else 0 for one in returns}
     return counts.pop() if len(counts) == 1 else 0
+
+
+def _returns_empty_tuple(node: ast.FunctionDef) -> bool:
+    returns = _returned(node.body)
+    return any(isinstance(one, ast.Tuple) and not one.elts for one in returns)
 
 
 def _returned(body: list[ast.stmt]) -> Iterator[ast.expr | None]:

@@ -210,10 +210,11 @@ def test_a_loop_that_ends_with_a_label_keeps_what_is_added_inside() -> None:
         return (replace(line, body=(*line.body, NEW)),) if isinstance(line, Do) else (line,)
 
     body = "  do 5 i=1,n\n  if (x) go to 5\n  a  =1\n5 continue\n"
-    after = "  do i = 1, n\n  if (x) go to 5\n  a  =1\n5 continue\n    call new()\n  end do\n"
+    jump = "    if (x) then\n      cycle\n    end if\n"
+    after = f"  do i = 1, n\n{jump}  a  =1\n5 continue\n    call new()\n  end do\n"
     assert edited(body, change) == after
     body = "  do 5 i=1,n\n  a  =1\n5 end do\n"
-    after = "  do i = 1, n\n  a  =1\n5   call new()\n  end do\n"
+    after = "  do i = 1, n\n  a  =1\n    call new()\n  end do\n"
     assert edited(body, change) == after
 
 
@@ -370,3 +371,71 @@ def test_what_is_not_changed_is_the_same_text(text: str) -> None:
 
 def test_an_empty_line_is_added() -> None:
     assert edited("  b=2\n", to(Blank(), NEW)) == "\n  call new()\n"
+
+
+# ---------------------------------------------------------------------------- labels of loops
+
+LABELLED = """  do 10 i = 1, n ! rows
+  do 10 j = 1, n
+    if (x(j) > 0)  go to 10
+    a(j)  =  1
+10 continue
+"""
+
+
+def _under_directive(line: Line) -> tuple[Line, ...]:
+    return (DirectiveBlock(Directive.OMP_PARALLEL_DO, NO_OPTIONS, (line,)),)
+
+
+def test_a_directive_around_a_loop_leaves_its_label() -> None:
+    text = edited(LABELLED, lambda line: _under_directive(line) if _counts(line, "i") else (line,))
+    assert "".join(line for line in text.splitlines(True) if "!$omp" not in line) == LABELLED
+    assert text.splitlines()[0].strip().startswith("!$omp parallel do")
+    assert text.splitlines()[-1].strip() == "!$omp end parallel do"
+
+
+def test_a_directive_within_a_loop_that_ends_with_another_one_removes_the_label() -> None:
+    text = edited(LABELLED, lambda line: _under_directive(line) if _counts(line, "j") else (line,))
+    words = [" ".join(line.split()) for line in text.splitlines()]
+    assert words[:2] == ["do i = 1, n", "! rows"]
+    assert words[2].startswith("!$omp parallel do")
+    assert words[3:] == [" ".join(line.split()) for line in LABELLED.splitlines()[1:]] + [
+        "!$omp end parallel do", "end do"
+    ]  # fmt: skip
+
+
+def test_a_loop_that_is_moved_keeps_its_label() -> None:
+    text = edited(LABELLED, lambda line: (NEW, line, NEW) if _counts(line, "i") else (line,))
+    assert LABELLED in text
+
+
+def test_a_loop_that_is_copied_has_its_label_in_no_copy() -> None:
+    text = edited(
+        LABELLED,
+        lambda line: (
+            (If((Branch(Name("c"), (line,)),), (line,)),) if _counts(line, "i") else (line,)
+        ),
+    )
+    assert "10" not in text
+    assert "go" not in text
+    assert text.count("cycle") == 2
+    assert text.count("end do") == 4
+
+
+def test_a_loop_has_no_label_in_another_routine() -> None:
+    before = read(
+        f"subroutine s\n{LABELLED}end subroutine\nsubroutine t\n  c = 1\nend subroutine\n"
+    )
+    loop = before.units[0].body[0]
+
+    def change(unit: Routine) -> Routine:
+        return replace(unit, body=(*unit.body, loop)) if unit.name == "t" else unit
+
+    first, second = emit_changed(before, before.changed(change)).split("subroutine t\n")
+    assert LABELLED in first
+    assert "10" not in second
+    assert "cycle" in second
+
+
+def _counts(line: Line, variable: str) -> bool:
+    return isinstance(line, Do) and line.variable.text == variable

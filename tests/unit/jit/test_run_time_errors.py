@@ -1,0 +1,178 @@
+"""Errors of invokes at run time: they name the kernel, the argument and the place of the invoke."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psyclone_storage.base.compilers import find_fortran_compiler
+from psyclone_storage.gocean import (
+    GO_CT,
+    GO_GRID_MASK_T,
+    GO_I_SCALAR,
+    GO_INTERNAL_PTS,
+    GO_OFFSET_ANY,
+    GO_READ,
+    GO_STENCIL,
+    GO_WRITE,
+    complete_invokes,
+    configure,
+    field,
+    grid_property,
+    invoke,
+    kernel,
+    scalar,
+)
+from psyclone_storage.lfric import CELL_COLUMN, GH_READ, GH_WRITE, W2, W3
+from psyclone_storage.lfric import field as lfric_field
+from psyclone_storage.lfric import invoke as invoke_columns
+from psyclone_storage.lfric import kernel as column_kernel
+from psyclone_storage.runtime.gocean import Field, Grid, Points
+
+SHAPE = (6, 5)
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def spread(
+    new: field[GO_WRITE, GO_CT],
+    mask: grid_property[GO_GRID_MASK_T],
+    old: field[GO_READ, GO_CT, GO_STENCIL("010,111,010")],
+    times: scalar[GO_READ, GO_I_SCALAR],
+):
+    new[0, 0] = times * mask[0, 0] * (old[-1, 0] + old[1, 0] + old[0, -1] + old[0, 1])
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def copy(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
+    new[0, 0] = old[0, 0]
+
+
+@column_kernel(operates_on=CELL_COLUMN)
+def fill(height: lfric_field[GH_WRITE, W3], wind: lfric_field[GH_READ, W2]):
+    height[0, 0] = wind[0, 0]
+
+
+@pytest.fixture(autouse=True)
+def usual_options() -> Iterator[None]:
+    yield
+    configure()
+
+
+def grid(**options: Any) -> Grid:
+    return Grid(SHAPE, **({"periodic": (True, True)} | options))
+
+
+def wrong_points() -> None:
+    one = grid()
+    first, second = Field(one), Field(one)
+    invoke(copy(first, second), spread(first, Field(one, Points.U), 1), name="two")
+
+
+def wrong_type() -> None:
+    one = grid()
+    invoke(spread(Field(one), Field(one, dtype=np.float32), 1))
+
+
+def other_grid() -> None:
+    first = Field(grid())
+    invoke(copy(first, Field(grid())))
+
+
+def large_number() -> None:
+    one = grid()
+    invoke(spread(Field(one), Field(one), 2**40))
+
+
+def no_integer() -> None:
+    one = grid()
+    invoke(spread(Field(one), Field(one), 1.5))
+
+
+def no_field() -> None:
+    invoke(copy(Field(grid()), np.zeros(SHAPE)))
+
+
+def completed(mistake: Callable[[], None]) -> None:
+    mistake()
+    complete_invokes()
+
+
+CASES: list[tuple[Callable[[], None], str, str]] = [
+    (wrong_points, "spread", "old"),
+    (wrong_type, "spread", "old"),
+    (other_grid, "copy", "old"),
+    (large_number, "spread", "times"),
+    (no_integer, "spread", "times"),
+    (no_field, "copy", "old"),
+]
+
+
+@pytest.mark.parametrize("defer", [False, True])
+@pytest.mark.parametrize("target", ["c", "numpy"])
+@pytest.mark.parametrize(("mistake", "called", "argument"), CASES)
+def test_an_error_names_the_kernel_the_argument_and_the_place(
+    mistake: Callable[[], None], called: str, argument: str, target: str, defer: bool
+) -> None:
+    if (mistake, target) == (large_number, "numpy"):
+        return  # NumPy computes with integers of Python
+    configure(target=target, defer=defer)
+    with pytest.raises((TypeError, ValueError, OverflowError)) as found:
+        completed(mistake)
+    notes = "\n".join(found.value.__notes__)
+    if (mistake, target) != (other_grid, "numpy"):
+        assert f"argument '{argument}' of the kernel '{called}'" in notes
+    (line,) = {int(one) for one in re.findall(rf"{re.escape(__file__)}:(\d+)", notes)}
+    assert 0 < line - mistake.__code__.co_firstlineno <= 3
+    assert ("the invoke 'two'" in notes) is (mistake is wrong_points and not defer)
+
+
+@pytest.mark.skipif(find_fortran_compiler() is None, reason="no compiler")
+def test_an_error_of_columns_names_the_kernel_and_the_argument() -> None:
+    from psyclone_storage.runtime.lfric import Field as ColumnField  # noqa: PLC0415
+    from psyclone_storage.runtime.lfric import Mesh  # noqa: PLC0415
+    from psyclone_storage.runtime.ranks import SingleRank  # noqa: PLC0415
+
+    mesh = Mesh.planar((3, 3), layers=3, ranks=SingleRank())
+    height, wrong = ColumnField(mesh.space("W3"), "h"), ColumnField(mesh.space("W3"), "w")
+    with pytest.raises(ValueError, match="W2") as found:
+        invoke_columns(fill(height, wrong), name="columns")
+    (note,) = found.value.__notes__
+    assert "the argument 'wind' of the kernel 'fill', in the invoke 'columns' at " in note
+
+
+@pytest.mark.parametrize("target", ["c", "numpy"])
+@pytest.mark.parametrize("boundaries", ["closed", "periodic"])
+def test_invokes_without_exchanges_do_not_read_stale_halos(boundaries: str, target: str) -> None:
+    configure(target=target, distributed=False)
+    one = Grid(SHAPE, boundaries=boundaries)
+    new, old = Field(one, values=2.0), Field(one, values=1.0)
+    with pytest.raises(ValueError, match="without halo exchanges") as found:
+        invoke(spread(new, old, 1))
+    assert "argument 'old'" in found.value.__notes__[0]
+    assert (new.values == 2.0).all()
+    invoke(copy(new, old))
+    assert (new.values == 1.0).all()
+    there = Grid(SHAPE, boundaries=("open", "prescribed"))
+    invoke(spread(Field(there), Field(there), 1))
+
+
+def test_a_grid_that_is_open_by_default_warns_at_the_first_exchange() -> None:
+    rim = np.ones([extent + 2 for extent in SHAPE], int)
+    for options in ({"boundaries": "open"}, {"periodic": (False, False)}, {"mask": rim}):
+        silent = Field(Grid(SHAPE, **options))  # type: ignore[arg-type]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            invoke(spread(Field(silent.grid), silent, 1))
+    for options in ({}, {"mask": np.ones(SHAPE, int)}):
+        one = Grid(SHAPE, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            invoke(copy(Field(one), Field(one)))
+        with pytest.warns(UserWarning, match="boundaries='closed'") as found:
+            invoke(spread(Field(one), Field(one), 1))
+        assert [one.filename for one in found] == [__file__]
