@@ -304,11 +304,15 @@ def test_the_root_ends_the_reports_also_without_planned_arrays(
 def test_only_arrays_in_directives_are_renamed(tmp_path: Path) -> None:
     """A component, an operator, and the words of clauses have the names of arrays."""
     text = """\
-program small
+module boxes
   implicit none
   type :: box
     real(8) :: copy = 2.0d0
   end type box
+end module boxes
+program small
+  use boxes, only : box
+  implicit none
   type(box) :: z
   real(8), target :: copy(10), max(10)
   real(8) :: top

@@ -14,38 +14,38 @@ from typing import NamedTuple, TypeAlias
 from psyclone_storage.ir.device_program import Contract, CopyUse, Valid
 from psyclone_storage.ir.transfer import Side
 
-Effect: TypeAlias = tuple[int, int, int, int]
+CopyEffect: TypeAlias = tuple[int, int, int, int]
 
 WRONG, _CACHED = -1, 1 << 14
-NOTHING: Effect = (0, 1, 2, 3)
+NOTHING: CopyEffect = (0, 1, 2, 3)
 """The effect of code that does not use the array."""
-_NEVER: Effect = (WRONG, WRONG, WRONG, WRONG)
+_NEVER: CopyEffect = (WRONG, WRONG, WRONG, WRONG)
 
 COPIES = {Valid.HOST: 1, Valid.DEVICE: 2, Valid.BOTH: 3}
 """The numbers of the states in contracts."""
 _BITS = {Side.HOST: 1, Side.DEVICE: 2}
 
 
-class Outcome(NamedTuple):
+class BlockOutcome(NamedTuple):
     """The effect of a block at its end, None if that is not reached, and where it jumps to."""
 
-    after: Effect | None
-    jumps: tuple[tuple[tuple[int | None, bool], Effect], ...] = ()
+    after: CopyEffect | None
+    jumps: tuple[tuple[tuple[int | None, bool], CopyEffect], ...] = ()
 
 
-PASSED = Outcome(NOTHING)
+PASSED = BlockOutcome(NOTHING)
 """The outcome of a block that does not use the array."""
 
 
 @cache
-def starting_with(copies: int) -> Effect:
+def starting_with(copies: int) -> CopyEffect:
     """Return the effect of the start of a procedure that is entered only with some copies."""
     found = [copies if one == copies else WRONG for one in NOTHING]
     return found[0], found[1], found[2], found[3]
 
 
 @cache
-def effect_of_use(side: Side, use: CopyUse) -> Effect:
+def effect_of_use(side: Side, use: CopyUse) -> CopyEffect:
     """Return the effect of a use on one side."""
     bit = _BITS[side]
 
@@ -60,20 +60,20 @@ def effect_of_use(side: Side, use: CopyUse) -> Effect:
 
 
 @cache
-def effect_of_transfer(to: Side) -> Effect:
+def effect_of_transfer(to: Side) -> CopyEffect:
     """Return the effect of a transfer, which replaces the values on a side."""
     return (0, 3, 0, 3) if to is Side.DEVICE else (0, 0, 3, 3)
 
 
 @cache
-def in_order(first: Effect, second: Effect) -> Effect:
+def after_both(first: CopyEffect, second: CopyEffect) -> CopyEffect:
     """Return the effect of two parts of code, one after the other."""
     after = [WRONG if one < 0 else second[one] for one in first]
     return after[0], after[1], after[2], after[3]
 
 
 @cache
-def one_of(first: Effect, second: Effect) -> Effect:
+def one_of(first: CopyEffect, second: CopyEffect) -> CopyEffect:
     """Return the effect of code of which one of two parts is executed."""
     pairs = zip(first, second, strict=True)
     both = [WRONG if one < 0 or other < 0 else one & other for one, other in pairs]
@@ -81,13 +81,13 @@ def one_of(first: Effect, second: Effect) -> Effect:
 
 
 @cache
-def of_a_part(effect: Effect) -> Effect:
+def of_a_part(effect: CopyEffect) -> CopyEffect:
     """Return the effect on an array of code that uses a part: the rest keeps its copies."""
     return one_of(effect, NOTHING)
 
 
 @cache
-def at_iterations(body: Effect) -> Effect:
+def at_iterations(body: CopyEffect) -> CopyEffect:
     """Return the valid copies at the start of each iteration of a loop, and after the last."""
 
     def start(copies: int) -> int:
@@ -102,7 +102,7 @@ def at_iterations(body: Effect) -> Effect:
 
 
 @cache
-def is_at_least(effect: Effect, other: Effect) -> bool:
+def is_at_least(effect: CopyEffect, other: CopyEffect) -> bool:
     """Return whether an effect leaves all copies valid that another leaves valid."""
     return all(
         theirs < 0 or (own >= 0 and own & theirs == theirs)
@@ -110,7 +110,7 @@ def is_at_least(effect: Effect, other: Effect) -> bool:
     )
 
 
-def covers(outcome: Outcome, other: Outcome) -> bool:
+def leaves_as_much(outcome: BlockOutcome, other: BlockOutcome) -> bool:
     """Return whether an outcome leaves all copies valid that another leaves valid."""
     if outcome.after is None or other.after is None:
         if outcome.after is not other.after:
@@ -124,7 +124,7 @@ def covers(outcome: Outcome, other: Outcome) -> bool:
 
 
 @lru_cache(maxsize=_CACHED)
-def joined(first: Outcome, second: Outcome) -> Outcome | None:
+def of_choice(first: BlockOutcome, second: BlockOutcome) -> BlockOutcome | None:
     """Return the outcome of a choice of two blocks, None if it is always wrong."""
     if first.after is None or second.after is None:
         after = second.after if first.after is None else first.after
@@ -134,18 +134,18 @@ def joined(first: Outcome, second: Outcome) -> Outcome | None:
 
 
 @lru_cache(maxsize=_CACHED)
-def followed(first: Outcome, second: Outcome) -> Outcome | None:
+def of_sequence(first: BlockOutcome, second: BlockOutcome) -> BlockOutcome | None:
     """Return the outcome of two parts of a block, None if it is always wrong."""
     before = first.after
     if before is None:
         return first
-    after = None if second.after is None else in_order(before, second.after)
-    more = tuple((target, in_order(before, effect)) for target, effect in second.jumps)
+    after = None if second.after is None else after_both(before, second.after)
+    more = tuple((target, after_both(before, effect)) for target, effect in second.jumps)
     return _checked(after, (*first.jumps, *more), (first,))
 
 
 @lru_cache(maxsize=_CACHED)
-def repeated(body: Outcome, loop: int) -> Outcome | None:
+def of_loop(body: BlockOutcome, loop: int) -> BlockOutcome | None:
     """Return the outcome of a loop, None if it is always wrong."""
     jumps = dict(body.jumps)
     again, leave = jumps.pop((loop, True), None), jumps.pop((loop, False), None)
@@ -153,12 +153,12 @@ def repeated(body: Outcome, loop: int) -> Outcome | None:
     start = NOTHING
     if ends:
         start = at_iterations(one_of(ends[0], ends[-1]))
-    inside = tuple((target, in_order(start, effect)) for target, effect in jumps.items())
-    after = start if leave is None else one_of(start, in_order(start, leave))
+    inside = tuple((target, after_both(start, effect)) for target, effect in jumps.items())
+    after = start if leave is None else one_of(start, after_both(start, leave))
     return _checked(after, inside, ())
 
 
-def at_exit(outcome: Outcome) -> Effect:
+def at_exit(outcome: BlockOutcome) -> CopyEffect:
     """Return the effect of a procedure whose body has an outcome."""
     every = [effect for _, effect in outcome.jumps]
     every += [] if outcome.after is None else [outcome.after]
@@ -169,14 +169,14 @@ def at_exit(outcome: Outcome) -> Effect:
 
 
 def _checked(
-    after: Effect | None,
-    jumps: tuple[tuple[tuple[int | None, bool], Effect], ...],
-    parts: tuple[Outcome, ...],
-) -> Outcome | None:
+    after: CopyEffect | None,
+    jumps: tuple[tuple[tuple[int | None, bool], CopyEffect], ...],
+    parts: tuple[BlockOutcome, ...],
+) -> BlockOutcome | None:
     """Return an outcome that is wrong as a whole where one of its effects is wrong."""
     if not jumps and all(one.after is not None for one in parts):
-        return None if after == _NEVER else Outcome(after)
-    found: dict[tuple[int | None, bool], Effect] = {}
+        return None if after == _NEVER else BlockOutcome(after)
+    found: dict[tuple[int | None, bool], CopyEffect] = {}
     for target, effect in jumps:
         found[target] = one_of(found[target], effect) if target in found else effect
     ends = [one.after for one in parts if one.after is not None]
@@ -185,16 +185,16 @@ def _checked(
     if not any(good):
         return None
 
-    def limited(effect: Effect) -> Effect:
+    def limited(effect: CopyEffect) -> CopyEffect:
         kept = [one if fine else WRONG for one, fine in zip(effect, good, strict=True)]
         return kept[0], kept[1], kept[2], kept[3]
 
     ordered = sorted(found.items(), key=lambda one: (one[0][0] or 0, one[0][1]))
     own = tuple((target, limited(effect)) for target, effect in ordered)
-    return Outcome(None if after is None else limited(after), own)
+    return BlockOutcome(None if after is None else limited(after), own)
 
 
-def contracts_of(effect: Effect) -> Iterator[Contract]:
+def contracts_of(effect: CopyEffect) -> Iterator[Contract]:
     """Yield the contracts that an effect allows."""
     for entry, before in COPIES.items():
         for after, copies in COPIES.items():
@@ -202,7 +202,7 @@ def contracts_of(effect: Effect) -> Iterator[Contract]:
                 yield Contract(entry, after)
 
 
-def effect_of(contracts: Iterable[Contract]) -> Effect:
+def effect_of(contracts: Iterable[Contract]) -> CopyEffect:
     """Return the effect of a procedure of which only the contracts are known."""
     found = [WRONG] * len(NOTHING)
     for one in contracts:

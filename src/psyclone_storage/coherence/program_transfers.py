@@ -1,7 +1,7 @@
 """Transfer planner for programs: the cheapest copies between host and device over a call tree.
 
 A transfer may precede each step and end each block. Transfers in loops count `LOOP` times, those in
-branches `BRANCH` times, and those of a procedure as often as it is called. Among equal costs,
+branches `BRANCH` times, and those of a procedure as often as others call it. Among equal costs,
 transfers are as late as possible.
 
 The planner computes, for each procedure and each of its arrays, the least cost of each effect that
@@ -29,18 +29,18 @@ from psyclone_storage.coherence.copy_effects import (
     COPIES,
     NOTHING,
     PASSED,
-    Effect,
-    Outcome,
+    BlockOutcome,
+    CopyEffect,
     at_exit,
     contracts_of,
-    covers,
     effect_of,
     effect_of_transfer,
     effect_of_use,
-    followed,
-    joined,
+    leaves_as_much,
     of_a_part,
-    repeated,
+    of_choice,
+    of_loop,
+    of_sequence,
     starting_with,
 )
 from psyclone_storage.ir.device_program import (
@@ -82,7 +82,7 @@ class _Route(NamedTuple):
     history: _History = None
 
 
-class _Node(NamedTuple):
+class _ArrayNode(NamedTuple):
     """An array in a procedure."""
 
     procedure: ProcedureName
@@ -92,16 +92,16 @@ class _Node(NamedTuple):
 class _Taken(NamedTuple):
     """A call on a way, with the effect that it needs."""
 
-    node: _Node
-    effect: Effect
+    node: _ArrayNode
+    effect: CopyEffect
 
 
-_Ways = dict[Outcome, _Route]
-_Table = dict[Effect, _Route]
-_Fixed = dict[_Node, Effect]
+_Ways = dict[BlockOutcome, _Route]
+_Table = dict[CopyEffect, _Route]
+_Fixed = dict[_ArrayNode, CopyEffect]
 """Effects that are chosen for procedures with several calls."""
-_Choices = tuple[tuple[_Node, Effect], ...]
-_Solution = tuple[float, Mapping[_Node, set[Effect]]]
+_Choices = tuple[tuple[_ArrayNode, CopyEffect], ...]
+_Solution = tuple[float, Mapping[_ArrayNode, set[CopyEffect]]]
 """The cost of a plan, and the effects that calls of each procedure need."""
 
 
@@ -149,10 +149,10 @@ class _ProgramPlanner:
         self._closed = closed
         self._opened = opened
         self._parts, self._scattered = _parts_of(procedures)
-        self._tables: dict[tuple[_Node, _Choices], _Table] = {}
-        self._callers: dict[_Node, dict[_Node, None]] = defaultdict(dict)
-        self._calls: dict[_Node, int] = defaultdict(int)
-        self._shared: dict[_Node, frozenset[_Node]] = {}
+        self._tables: dict[tuple[_ArrayNode, _Choices], _Table] = {}
+        self._callers: dict[_ArrayNode, dict[_ArrayNode, None]] = defaultdict(dict)
+        self._calls: dict[_ArrayNode, int] = defaultdict(int)
+        self._shared: dict[_ArrayNode, frozenset[_ArrayNode]] = {}
         self._count_calls()
         self._weights = self._executions()
 
@@ -164,12 +164,12 @@ class _ProgramPlanner:
                     continue
                 for outer, every in call.by_outer.items():
                     inside = {
-                        _Node(name, one.inner): None
+                        _ArrayNode(name, one.inner): None
                         for name, one in every
                         if one.inner in self.procedures[name].data
                     }
                     for node in inside:
-                        self._callers[node][_Node(procedure.name, outer)] = None
+                        self._callers[node][_ArrayNode(procedure.name, outer)] = None
                         self._calls[node] += 1
 
     def _executions(self) -> Mapping[ProcedureName, float]:
@@ -188,8 +188,8 @@ class _ProgramPlanner:
         """Plan all arrays, those that are passed to each other together."""
         lost: set[ProgramArray] = set()
         inexact: set[ProgramArray] = set()
-        found: dict[_Node, tuple[ProgramTransfer, ...]] = {}
-        chosen: dict[_Node, Effect] = {}
+        found: dict[_ArrayNode, tuple[ProgramTransfer, ...]] = {}
+        chosen: dict[_ArrayNode, CopyEffect] = {}
         for nodes in self._components():
             solutions, is_exact = self._solved(nodes)
             if not solutions:
@@ -207,15 +207,15 @@ class _ProgramPlanner:
         states = self._states(chosen, found)
         return ProgramPlan(transfers, frozenset(lost), states, frozenset(inexact))
 
-    def _ordered(self, nodes: Iterable[_Node]) -> list[_Node]:
+    def _ordered(self, nodes: Iterable[_ArrayNode]) -> list[_ArrayNode]:
         """Return arrays of procedures, callers first."""
         order = {name: at for at, name in enumerate(self.procedures)}
         return sorted(nodes, key=lambda one: (order[one.procedure], one.datum))
 
     def _states(
         self,
-        chosen: Mapping[_Node, Effect],
-        transfers: Mapping[_Node, tuple[ProgramTransfer, ...]],
+        chosen: Mapping[_ArrayNode, CopyEffect],
+        transfers: Mapping[_ArrayNode, tuple[ProgramTransfer, ...]],
     ) -> dict[ProcedureName, dict[ProgramArray, FixedStates]]:
         """Return the contracts of open procedures with their transfers, without own arrays."""
         found: dict[ProcedureName, dict[ProgramArray, FixedStates]] = {}
@@ -225,7 +225,7 @@ class _ProgramPlanner:
             own = self.procedures[name]
             found[name] = {}
             for datum in sorted(own.data - own.left):
-                node = _Node(name, datum)
+                node = _ArrayNode(name, datum)
                 if node in chosen:
                     cost = self._table(node, ((node, chosen[node]),))[chosen[node]].cost
                     is_bad = bool(transfers[node]) and self._has_gaps(node)
@@ -239,21 +239,21 @@ class _ProgramPlanner:
 
     # ------------------------------------------------------------------------ components
 
-    def _components(self) -> Iterator[tuple[_Node, ...]]:
+    def _components(self) -> Iterator[tuple[_ArrayNode, ...]]:
         """Yield the arrays of procedures that are passed to each other, callers first."""
         every = [
-            _Node(name, datum)
+            _ArrayNode(name, datum)
             for name, procedure in self.procedures.items()
             if procedure.fixed is None
             for datum in sorted(procedure.data)
         ]
         known = frozenset(every)
-        linked: dict[_Node, list[_Node]] = defaultdict(list)
+        linked: dict[_ArrayNode, list[_ArrayNode]] = defaultdict(list)
         for node, callers in self._callers.items():
             for one in callers:
                 linked[node].append(one)
                 linked[one].append(node)
-        seen: set[_Node] = set()
+        seen: set[_ArrayNode] = set()
         for node in every:
             if node in seen:
                 continue
@@ -265,14 +265,14 @@ class _ProgramPlanner:
                 queue += new
             yield tuple(self._ordered(queue))
 
-    def _without_plan(self, nodes: tuple[_Node, ...]) -> Iterator[ProgramArray]:
+    def _without_plan(self, nodes: tuple[_ArrayNode, ...]) -> Iterator[ProgramArray]:
         """Yield arrays because of which some have no plan."""
         empty = [one for one in nodes if not self._table(one, ())]
         for one in empty[-1:] or nodes[:1]:
             yield one.datum
         self._tables.clear()
 
-    def _solved(self, nodes: tuple[_Node, ...]) -> tuple[list[_Solution], bool]:
+    def _solved(self, nodes: tuple[_ArrayNode, ...]) -> tuple[list[_Solution], bool]:
         """Return plans of some arrays, the cheapest last, and whether no other costs less."""
         self._note_shared(nodes)
         found: list[_Solution] = []
@@ -297,9 +297,9 @@ class _ProgramPlanner:
             stack += sorted(new, key=lambda one: -one[0])
         return found, tried <= _MOST_SEARCHES
 
-    def _note_shared(self, nodes: tuple[_Node, ...]) -> None:
+    def _note_shared(self, nodes: tuple[_ArrayNode, ...]) -> None:
         """Note the arrays with several calls that each array depends on."""
-        below: dict[_Node, set[_Node]] = {one: set() for one in nodes}
+        below: dict[_ArrayNode, set[_ArrayNode]] = {one: set() for one in nodes}
         for one in reversed(nodes):
             if self._calls[one] > 1 or one.procedure in self._closed:
                 below[one].add(one)
@@ -307,14 +307,14 @@ class _ProgramPlanner:
                 below[caller] |= below[one]
         self._shared = {one: frozenset(found) for one, found in below.items()}
 
-    def _restricting(self, node: _Node, fixed: _Fixed) -> _Choices:
+    def _restricting(self, node: _ArrayNode, fixed: _Fixed) -> _Choices:
         """Return the chosen effects on which the transfers of a procedure depend."""
         own = self._shared.get(node, frozenset())
         return tuple(item for item in fixed.items() if item[0] in own)
 
-    def _relaxed(self, nodes: tuple[_Node, ...], fixed: _Fixed) -> _Solution | None:
+    def _relaxed(self, nodes: tuple[_ArrayNode, ...], fixed: _Fixed) -> _Solution | None:
         """Return the cheapest plan if only some procedures need one effect for all calls."""
-        used: dict[_Node, set[Effect]] = defaultdict(set)
+        used: dict[_ArrayNode, set[CopyEffect]] = defaultdict(set)
         total = 0.0
         queue: list[_Taken] = []
         for node in nodes:
@@ -334,11 +334,11 @@ class _ProgramPlanner:
                 queue += [one for one in _flat(way.history) if isinstance(one, _Taken)]
         return total, used
 
-    def _options(self, node: _Node, table: _Table) -> list[tuple[float, Effect]]:
+    def _options(self, node: _ArrayNode, table: _Table) -> list[tuple[float, CopyEffect]]:
         """Return the effects that fit the unknown callers of a procedure, cheapest first."""
         procedure = self.procedures[node.procedure]
         is_fresh, is_left = node.datum in procedure.fresh, node.datum in procedure.left
-        found: list[tuple[float, float, Effect]] = []
+        found: list[tuple[float, float, CopyEffect]] = []
         for effect, way in table.items():
             if node.procedure in self._opened - self._closed:
                 # A caller transfers to make both copies valid, and needs one afterwards.
@@ -353,7 +353,7 @@ class _ProgramPlanner:
 
     # ------------------------------------------------------------------------ procedures
 
-    def _table(self, node: _Node, fixed: _Choices) -> _Table:
+    def _table(self, node: _ArrayNode, fixed: _Choices) -> _Table:
         """Return the least cost of each effect of a procedure, with effects that are chosen."""
         key = node, fixed
         if key not in self._tables:
@@ -364,17 +364,17 @@ class _ProgramPlanner:
             self._tables[key] = table
         return self._tables[key]
 
-    def _has_gaps(self, node: _Node) -> bool:
+    def _has_gaps(self, node: _ArrayNode) -> bool:
         """Return whether a procedure may not transfer an argument that is a part of an array."""
         return not self._writes_parts or node.datum in self.procedures[node.procedure].scattered
 
-    def _moves(self, node: _Node) -> bool:
+    def _moves(self, node: _ArrayNode) -> bool:
         """Return whether a procedure can transfer an array."""
         if node.datum in self.procedures[node.procedure].unmoved or node.datum in self._scattered:
             return False
         return node.datum not in self._parts or not self._has_gaps(node)
 
-    def _searched(self, node: _Node, fixed: _Fixed) -> _Table:
+    def _searched(self, node: _ArrayNode, fixed: _Fixed) -> _Table:
         procedure = self.procedures[node.procedure]
         start = NOTHING
         is_known = node.procedure in self._closed or node.procedure not in self._opened
@@ -390,16 +390,16 @@ class _ProgramPlanner:
 
     # ------------------------------------------------------------------------ statements
 
-    def _block(self, place: _PlanContext, body: StepSequence, start: Effect = NOTHING) -> _Ways:
+    def _block(self, place: _PlanContext, body: StepSequence, start: CopyEffect = NOTHING) -> _Ways:
         """Return the cheapest transfers for each outcome of a block."""
-        ways = {Outcome(start): _Route(0.0)}
+        ways = {BlockOutcome(start): _Route(0.0)}
         last: ProgramStep | None = None
         for step in body.steps_with(place.node.datum):
             # A construct follows the step for its conditions, which has the same position.
             follows = last is not None and step.line is last.line and step.line is not None
             last = step
             ways = self._moved(place, ways, None if follows else place.before(step, body))
-            ways = _cheapest(_combined(ways, self._step(place, step), followed))
+            ways = _cheapest(_combined(ways, self._step(place, step), of_sequence))
             if all(one.after is None for one in ways):
                 return ways
         # The last step without a line, the condition of a loop, follows the end of its block.
@@ -413,9 +413,9 @@ class _ProgramPlanner:
         found = dict(ways)
         for side in Side:
             transfer = ProgramTransfer(place.node.datum, side, position, place.weight)
-            move = Outcome(effect_of_transfer(side))
+            move = BlockOutcome(effect_of_transfer(side))
             for outcome, way in ways.items():
-                new = None if outcome.after is None else followed(outcome, move)
+                new = None if outcome.after is None else of_sequence(outcome, move)
                 if new is None or new == outcome:
                     continue
                 cost = way.cost + place.weight
@@ -427,7 +427,7 @@ class _ProgramPlanner:
         """Return the outcomes of one step."""
         match step:
             case WorkStep(side, uses):
-                return {Outcome(effect_of_use(side, uses[place.node.datum])): _Route(0.0)}
+                return {BlockOutcome(effect_of_use(side, uses[place.node.datum])): _Route(0.0)}
             case ProgramCall():
                 return self._called(place, step)
             case ChoiceStep(branches, complete):
@@ -435,16 +435,16 @@ class _ProgramPlanner:
                 found = None if complete else {PASSED: _Route(0.0)}
                 for one in branches:
                     ways = self._block(inner, one)
-                    found = ways if found is None else _combined(found, ways, joined)
+                    found = ways if found is None else _combined(found, ways, of_choice)
                     found = _cheapest(found)
                 return found or {}
             case RepeatStep(body):
                 ways = self._block(place.inside(LOOP), body)
-                changed = ((repeated(one, id(step.line)), way) for one, way in ways.items())
+                changed = ((of_loop(one, id(step.line)), way) for one, way in ways.items())
                 return _least((one, way) for one, way in changed if one is not None)
             case JumpStep(loop, again):
                 target = (None if loop is None else id(loop), again)
-                return {Outcome(None, ((target, NOTHING),)): _Route(0.0)}
+                return {BlockOutcome(None, ((target, NOTHING),)): _Route(0.0)}
 
     def _called(self, place: _PlanContext, call: ProgramCall) -> _Ways:
         every = call.by_outer.get(place.node.datum, ())
@@ -459,12 +459,14 @@ class _ProgramPlanner:
             own: _Ways = {PASSED: _Route(0.0)}
             for number, (inner, part) in enumerate(sorted(inside.items())):
                 factor = place.weight / len(call.procedures)
-                more = self._of_argument(place, _Node(name, inner), factor, part=part)
-                own = _cheapest(_combined(own, more, joined)) if number else more
-            found = own if found is None else _cheapest(_combined(found, own, joined))
+                more = self._of_argument(place, _ArrayNode(name, inner), factor, part=part)
+                own = _cheapest(_combined(own, more, of_choice)) if number else more
+            found = own if found is None else _cheapest(_combined(found, own, of_choice))
         return found or {}
 
-    def _of_argument(self, place: _PlanContext, node: _Node, factor: float, *, part: bool) -> _Ways:
+    def _of_argument(
+        self, place: _PlanContext, node: _ArrayNode, factor: float, *, part: bool
+    ) -> _Ways:
         """Return the outcomes of a call for one argument."""
         known = self.procedures[node.procedure].fixed
         if known is not None:
@@ -472,12 +474,12 @@ class _ProgramPlanner:
             contracts = states.part if part else states.whole
             if not contracts:
                 return {}
-            return {Outcome(effect_of(contracts)): _Route(min(contracts.values()) * factor)}
+            return {BlockOutcome(effect_of(contracts)): _Route(min(contracts.values()) * factor)}
         table = self._table(node, self._restricting(node, place.fixed))
         is_part = part and self._writes_parts
         return _least(
             (
-                Outcome(of_a_part(effect) if is_part else effect),
+                BlockOutcome(of_a_part(effect) if is_part else effect),
                 _Route(way.cost * factor, (None, _Taken(node, effect))),
             )
             for effect, way in table.items()
@@ -491,7 +493,7 @@ class _PlanContext:
     Without `moves`, there are no transfers.
     """
 
-    node: _Node
+    node: _ArrayNode
     fixed: _Fixed
     weight: float = 1.0
     moves: bool = True
@@ -508,7 +510,7 @@ class _PlanContext:
         return Position(self.node.procedure, body.line, body.block, id(body.line))
 
 
-def _least(ways: Iterable[tuple[Outcome, _Route]]) -> _Ways:
+def _least(ways: Iterable[tuple[BlockOutcome, _Route]]) -> _Ways:
     """Return the cheapest way to each outcome."""
     found: _Ways = {}
     for outcome, way in ways:
@@ -518,7 +520,7 @@ def _least(ways: Iterable[tuple[Outcome, _Route]]) -> _Ways:
 
 
 def _combined(
-    first: _Ways, second: _Ways, join: Callable[[Outcome, Outcome], Outcome | None]
+    first: _Ways, second: _Ways, join: Callable[[BlockOutcome, BlockOutcome], BlockOutcome | None]
 ) -> _Ways:
     """Return the cheapest ways through two parts."""
     found: _Ways = {}
@@ -542,7 +544,7 @@ def _cheapest(ways: _Ways) -> _Ways:
         outcome: way
         for outcome, way in ways.items()
         if not any(
-            other.cost <= way.cost and better is not outcome and covers(better, outcome)
+            other.cost <= way.cost and better is not outcome and leaves_as_much(better, outcome)
             for better, other in ways.items()
         )
     }

@@ -132,7 +132,7 @@ class ProgramCall:
 
     @cached_property
     def by_outer(self) -> Mapping[ProgramArray, tuple[tuple[ProcedureName, Passed], ...]]:
-        """What is passed as each array of the caller, with the procedure."""
+        """The arguments for each array of the caller, with their procedures."""
         found: dict[ProgramArray, list[tuple[ProcedureName, Passed]]] = defaultdict(list)
         for name, each in zip(self.procedures, self.passed, strict=True):
             for one in each:
@@ -303,7 +303,10 @@ def _without(step: ProgramStep, data: frozenset[ProgramArray]) -> ProgramStep:
             kept = {one: use for one, use in uses.items() if one not in data}
             return WorkStep(side, kept, step.line, step.place)
         case ProgramCall(names, passed):
-            inner = tuple(tuple(one for one in each if one.inner not in data) for each in passed)
+            inner = tuple(
+                tuple(one for one in each if one.inner not in data and one.outer not in data)
+                for each in passed
+            )
             return ProgramCall(names, inner, step.line, step.place)
         case ChoiceStep(branches):
             parts = tuple(one.without(data) for one in branches)

@@ -37,7 +37,6 @@ from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 Answer = TypeVar("Answer")
 _SHARED = frozenset({"pointer", "target"})
 _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
-_TYPE = regex(r"\s*type\b(?!\s*\()", re.IGNORECASE)
 _INCLUDED = regex(r"\s*(?:#\s*)?include\s*['\"<]", re.IGNORECASE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
 _ANY_COMPONENT = "*"
@@ -180,7 +179,7 @@ class RoutineNames:
         here = [
             item.names
             for item in _opaque(self.code.declarations)
-            if not (STATEMENT_FUNCTION.match(item.text) or _TYPE.match(item.text))
+            if not STATEMENT_FUNCTION.match(item.text)
         ]
         hidden = frozenset(
             item.key for item in self.code.declarations if isinstance(item, un.Declare)
@@ -223,7 +222,8 @@ class RoutineNames:
         """The statement functions without unknown calls, with the variables that they read."""
         found: dict[str, frozenset[str]] = {}
         for item in _opaque(self.code.declarations):
-            if (head := STATEMENT_FUNCTION.match(item.text)) is None:
+            head = STATEMENT_FUNCTION.match(item.text)
+            if head is None:
                 continue
             dummies = frozenset(map(key_of, _WORD.findall(head["dummies"])))
             parts = _NAME_AND_BRACKET.finditer(item.text, head.end())
