@@ -328,7 +328,7 @@ EQUAL = {
             "twice",
             REGION.format("    a(:) = 2.0 * a\n")
             + "    a(5) = 1.0 + a(6)\n"
-            + REGION.format("    a(:) = 2.0 * a\n    v(2) = v(2) + a(5)\n"),
+            + REGION.format("    a(:) = 2.0 * a\n    v(6) = v(6) + a(5)\n"),
             "a",
             "    real :: a(n)\n",
         ),
@@ -347,8 +347,8 @@ EQUAL = {
         declared="  real, target :: other(n) = 3.0\n  real, pointer :: p(:)\n",
     ),
     "an argument that may be absent": trap(
-        "  call maybe(u)\n  u(2) = u(3)\n  call maybe(u, v)\n  v(7) = v(1) + u(1)\n"
-        "  call maybe(b=u, a=v)\n  u(1) = 0.5\n  call through(v)\n",
+        "  call maybe(u)\n  u(2) = 2.0 * u(3)\n  call maybe(u, v)\n  v(7) = v(1) + u(1)\n"
+        "  call maybe(b=u, a=v)\n  u(1) = 0.5\n  call through(v, u)\n  call through(v)\n",
         procedure(
             "maybe",
             "    if (present(b)) then\n"
@@ -474,6 +474,20 @@ def test_no_array_of_a_trap_is_left_out(name: str, tmp_path: Path) -> None:
     new = planned(EQUAL[name], "main", tmp_path / "plan")
     assert re.search(r"exit data delete\(.*\bu\b", new)
     assert "update host(" in new
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_without_a_transfer_a_trap_has_other_values(
+    name: str, tmp_path: Path, memory: Path, request: pytest.FixtureRequest
+) -> None:
+    f90 = request.config.getoption("--f90")
+    lines = planned(EQUAL[name], "main", tmp_path / "plan").splitlines(keepends=True)
+    wanted = output_of("".join(lines), tmp_path / "run", memory, f90).splitlines()[:-1]
+    for at, line in enumerate(lines):
+        if "!$acc update" in line:
+            text = "".join((*lines[:at], "continue\n", *lines[at + 1 :]))
+            found = output_of(text, tmp_path / f"without{at}", memory, f90).splitlines()[:-1]
+            assert found != wanted, line
 
 
 @pytest.mark.parametrize("name", REFUSED)
