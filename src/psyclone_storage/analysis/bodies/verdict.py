@@ -144,6 +144,8 @@ def verdict_of(
     if reasons:
         known = all(reason.code == "T062" for reason in reasons)
         status = VerdictStatus.CARRIED if known else VerdictStatus.UNKNOWN
+        # Other reasons may follow from types that are not found.
+        reasons = tuple(one for one in reasons if one.code == "T100") or reasons
         if known and values and len(reasons) == len(found.blocking):
             tested = _tested(loop, flow, promises, found)
             if tested is not None:
