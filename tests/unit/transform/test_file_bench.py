@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from psyclone_storage.analysis.bodies import verdict
-from psyclone_storage.analysis.bodies.flow import Flow, flow_of
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.expr import Name, whole
 from psyclone_storage.ir.facts import Fact, FactKind
-from psyclone_storage.ir.routine import Routine
 from psyclone_storage.transform.file_blocks import AddDirective
 from psyclone_storage.transform.file_steps import apply_file_steps, read_file_steps
 from psyclone_storage.transform.swap import SwapInKernel
@@ -493,25 +488,6 @@ def test_results_of_steps_are_cached_until_a_promise_changes() -> None:
     assert printed(bench).count("!$omp parallel do") == 2
     bench.undo()
     assert printed(bench).count("!$omp parallel do") == 1
-
-
-@pytest.mark.parametrize("count", [1, 10])
-def test_the_flow_with_promises_is_computed_once(
-    count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All loops call the same procedure, whose promise makes them independent."""
-    computed: list[frozenset[FactKind]] = []
-
-    def counted(code: Routine, assumed: frozenset[FactKind], *others: Any) -> Flow:
-        computed.append(assumed)
-        return flow_of(code, assumed, *others)
-
-    monkeypatch.setattr(verdict, "flow_of", counted)
-    loop = "do i = 1, n\ncall unknown(a(i))\nend do\n"
-    bench = subroutine_bench(loop * count, "real :: a(n)\n    integer :: i")
-    cures = [bench.cures("work", one.uid) for one in bench.loops("work")]
-    assert all("unknown" in {fact.name for fact in found} for found in cures)
-    assert len(computed) == 3
 
 
 def test_promises_that_no_proof_needed_are_listed() -> None:
