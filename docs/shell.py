@@ -15,6 +15,8 @@ from pathlib import Path
 import shtab
 
 from psyclone_storage import __version__
+from psyclone_storage.cli import compiler_wrapper
+from psyclone_storage.cli.compiler_wrapper import NAME
 from psyclone_storage.cli.kern_options import _build_parser as build_kernel_parser
 from psyclone_storage.cli.options import _build_parser as build_parser
 
@@ -32,9 +34,27 @@ def files() -> dict[str, str]:
         texts[f"{parser.prog}.bash"] = shtab.complete(parser, "bash")
         texts[f"_{parser.prog}"] = shtab.complete(parser, "zsh")
         texts[f"{parser.prog}.1"] = "\n".join(_manual(parser)) + "\n"
+    texts[f"{NAME}.1"] = "\n".join(_wrapper_manual()) + "\n"
     return {
         name: "\n".join(map(str.rstrip, text.splitlines())) + "\n" for name, text in texts.items()
     }
+
+
+def _wrapper_manual() -> Iterator[str]:
+    """Yield the lines of the manual page of the compiler wrapper, which has no options."""
+    description = " ".join((compiler_wrapper.__doc__ or "").replace("`", "'").split())
+    brief, _, rest = description.partition(". ")
+    yield f'.TH {NAME.upper()} 1 "" "psyclone-storage {__version__}" "User Commands"'
+    yield ".SH NAME"
+    yield _escaped(f"{NAME} - {brief.partition(': ')[2]}")
+    yield f".SH SYNOPSIS\n.B {_escaped(NAME)}\n\\fIcompiler words\\fR ..."
+    yield f".SH DESCRIPTION\n{_escaped(rest)}\n.SH ENVIRONMENT"
+    for name, meaning in compiler_wrapper.VARIABLES.items():
+        yield f".TP\n\\fB{_escaped(name)}\\fR\n{_escaped(meaning)}"
+    yield ".SH EXIT STATUS"
+    yield "That of the compiler; 1: an error of the transformation."
+    yield ".SH SEE ALSO"
+    yield "psyclone\\-storage(1)"
 
 
 def _manual(parser: argparse.ArgumentParser) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from psyclone_storage.cli.compiler_wrapper import NAME, VARIABLES
 from psyclone_storage.cli.kern_options import _build_parser as build_kernel_parser
 from psyclone_storage.cli.options import _build_parser as build_parser
 
@@ -32,6 +33,12 @@ def completed(command: str, words: str, folder: Path) -> list[str]:
         ["bash", "-c", program], cwd=folder, capture_output=True, text=True, check=True
     )
     return done.stdout.split()
+
+
+def test_the_compiler_wrapper_has_a_manual_page() -> None:
+    text = (SHELL / f"{NAME}.1").read_text(encoding="utf-8")
+    for name in VARIABLES:
+        assert f"\\fB{name}\\fR" in text
 
 
 @pytest.mark.parametrize(

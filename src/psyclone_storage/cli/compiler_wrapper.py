@@ -33,8 +33,17 @@ OPTIONS = "PSYCLONE_OPTS"
 EXCLUDED = "PSYCLONEFC_EXCLUDE_FILES"
 ON_ERROR = "PSYCLONEFC_ON_ERROR"
 """`stop`, or `original`: compile the author's file if its transformation fails."""
+VARIABLES = {
+    COMPILER: "the compiler, with options if necessary",
+    OPTIONS: "options of 'psyclone-storage' for each source",
+    EXCLUDED: "base names, separated by commas, of sources that are compiled without a "
+    "transformation",
+    ON_ERROR: "'stop' (default), or 'original' to compile the author's file if its transformation "
+    "fails",
+}
+"""The environment variables with their descriptions in the manual page."""
 
-_NAME = "psyclone-storage-fc"
+NAME = "psyclone-storage-fc"
 _SUFFIXES = frozenset({".f90", ".f95", ".f03", ".f08", ".f", ".for", ".ftn", ".fpp"})
 _PREPROCESSED = frozenset({".F90", ".F95", ".F03", ".F08", ".F", ".FOR", ".FTN", ".fpp", ".FPP"})
 _FORMS = {
@@ -194,8 +203,8 @@ class _Wrapper:
             message = f"The environment variable '{COMPILER}' names no compiler."
             hint = f"Set it to the Fortran compiler, such as '{COMPILER}=gfortran'."
             raise CompileError(Diagnostic("L001", message, hint=hint))
-        if Path(self._compiler[0]).name == _NAME:
-            message = f"The environment variable '{COMPILER}' names '{_NAME}' itself."
+        if Path(self._compiler[0]).name == NAME:
+            message = f"The environment variable '{COMPILER}' names '{NAME}' itself."
             raise CompileError(Diagnostic("L001", message))
         if shutil.which(self._compiler[0]) is None:
             message = f"The Fortran compiler '{self._compiler[0]}' is not found."

@@ -32,7 +32,6 @@ _OF_ALGORITHMS = {
     "-oalg": ("oalg", "Use '-o FILE'."),
     "-okern": ("okern", "Leave it out."),
     "-opsy": ("opsy", "Use '-o FILE'."),
-    "-p": ("profile", "Use 'ProfileTrans' in a script."),
 }
 _OF_FILES = {
     "--assume": "assume",
@@ -46,6 +45,7 @@ _OF_FILES = {
     "--transfers-json": "transfers_json",
 }
 _INVOKE = regex(r"\binvoke\b", re.IGNORECASE)
+_CALL = regex(r"^[ \t]*call[ \t]+invoke[ \t]*\(", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +162,27 @@ def check_file_options(given: argparse.Namespace, *, without_api: bool) -> Itera
                 message = f"'{flag}' is for files without an API."
                 yield Diagnostic("L002", message, hint="Leave it out, or '-api' and its outputs.")
     elif without_api:
+        yield from map(_is_algorithm, filter(is_algorithm, given.files))
         for flag, (name, hint) in _OF_ALGORITHMS.items():
             if getattr(given, name):
                 message = f"'{flag}' is for algorithms, not for files without an API."
                 yield Diagnostic("L002", message, hint=hint)
+        if "kernels" in (given.profile or ()):
+            message = "'-p kernels' is for algorithms, not for files without an API."
+            yield Diagnostic("L002", message, hint="Use '-p routines', or 'ProfileTrans'.")
+
+
+def _is_algorithm(file: Path) -> Diagnostic:
+    message = f"'{file}' is an algorithm, but an option is for files without an API."
+    hint = "Use '-oalg' and '-opsy' or '--output-dir' instead of '-o', and no options for files."
+    return Diagnostic("L002", message, file=str(file), hint=hint)
+
+
+def is_algorithm(file: Path) -> bool:
+    """Return whether a file is Python, or by its suffix and text an algorithm with an invoke."""
+    if file.suffix.lower() != ".x90" or not file.is_file():
+        return file.suffix.lower() == ".py"
+    return bool(_CALL.search(file.read_bytes().decode("latin-1")))
 
 
 def is_plain(file: Path) -> bool:

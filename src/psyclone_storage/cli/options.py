@@ -139,10 +139,10 @@ class CommandOptions:
         """True if the files are plain Fortran, by an option or because they have no invoke."""
         if self.output is not None or self.file_options != FileOptions():
             return True
-        psykal = (self.api, self.algorithm_output, self.psy_output, self.directories, self.target)
+        psykal = (self.api, self.algorithm_output, self.psy_output, self.target, self.compile)
         reports = (self.schedule, self.schedule_json, self.dag)
         of_builds = set(self.build_files.paths) - {self.build_files.depfile}
-        asked = (*psykal, *reports, self.compile, self.checks, of_builds)
+        asked = (*psykal, *reports, self.directories and not self.explain, self.checks, of_builds)
         return bool(self.files) and not any(asked) and all(map(is_plain, self.files))
 
     @property
@@ -471,8 +471,8 @@ def _add_domain(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "-p", "--profile", action="append", choices=tuple(_GRAINS),
-        help="insert profiling calls around each invoke ('routines' is a synonym of 'invokes') or "
-        "around the loops of each kernel; may be repeated",
+        help="insert profiling calls around each invoke, or each routine of a file without an API "
+        "('routines' is a synonym of 'invokes'), or the loops of each kernel; may be repeated",
     )  # fmt: skip
     group.add_argument(
         "-l", "--limit", choices=("off", "all", "output"), default="off",

@@ -163,6 +163,7 @@ def _transformer(options: CommandOptions, settings: Settings, inputs: Inputs) ->
         explained,
         options.fixed_form,
         _second_reader() if options.second_reader else None,
+        bool(options.profile),
     )
     return FileTransformer(settings, request, inputs)
 

@@ -246,6 +246,7 @@ def open_results(
         options.file_options,
         options.fixed_form,
         options.without_api,
+        options.profile,
     )
     recipe = script and (str(script.absolute()), options.keywords)
     common = (tool, settings, options.config_opts, asked, reports, options.strict, recipe)

@@ -105,10 +105,20 @@ class _TrialCompilation:
             if problem is not None and problem.severity is Severity.ERROR:
                 return
         known = {*provided, *modules_defined_in(order.files), build.program.name}
-        missing = missing_modules(build.algorithm_text, known)
+        # Modules that only the algorithm uses are compiled after the PSy layer.
+        wanted = missing_modules(build.algorithm_text, known)
+        found = [path for name in wanted for path in compiler.kernels.index.candidates(name)[:1]]
+        others = order_of_use(found, compiler.kernels.index, known)
+        known.update(modules_defined_in(others.files))
+        missing = {*missing_modules(build.algorithm_text, known), *others.missing}
         if missing:
-            yield _not_tried(file, missing)
+            yield _not_tried(file, tuple(sorted(missing)))
             return
+        for source in others.files:
+            problem = self._compile(source)
+            if problem is not None and problem.severity is Severity.ERROR:
+                yield problem
+                return
         algorithm = self._keep(f"{file.stem}.f90", build.algorithm_text)
         if problem := self._compile(algorithm):
             yield problem

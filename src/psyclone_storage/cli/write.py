@@ -7,6 +7,7 @@ targets are replaced. If one cannot be replaced, the others are restored.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -106,9 +107,10 @@ def given_name(temporary: Path, path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError:
+        data = temporary.read_bytes()
         try:
             with path.open("xb") as stream:
-                stream.write(temporary.read_bytes())
+                stream.write(data)
         except FileExistsError:
             return False
     return True
@@ -138,8 +140,15 @@ def decoded(data: bytes) -> str:
 
 
 def is_stream(path: Path) -> bool:
-    """Return whether `path` exists and is neither a regular file nor a folder."""
-    return path.exists() and not path.is_file() and not path.is_dir()
+    """Return whether `path` exists and is neither a regular file nor a folder.
+
+    One call of the system decides, because another command may remove a file between two calls.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 # ------------------------------------------------------------------ many files at once

@@ -49,6 +49,7 @@ from psyclone_storage.scripting.psyir.containers import FileContainer
 from psyclone_storage.scripting.psyir.session import finish
 from psyclone_storage.scripting.recipe import read_recipe
 from psyclone_storage.transform.file_bench import FileBench
+from psyclone_storage.transform.file_regions import profile_routines
 from psyclone_storage.transform.file_steps import apply_file_steps, read_file_steps
 
 ASSUMPTIONS = tuple(kind.value for kind in FactKind if kind in ASSUMED_KINDS)
@@ -77,7 +78,8 @@ class FileRequest:
     directives of the families in `stripped` are removed first. `assumed` are promises by their
     names. With `must_apply` a file without any change is an error. With `explained` each loop gets
     a description. `fixed_form` is the form of all files, None if their suffixes decide. `compare`
-    yields warnings about a tree whose names are not resolved.
+    yields warnings about a tree whose names are not resolved. With `profiled`, each routine is a
+    region of a profiler.
     """
 
     script: Path | None = None
@@ -90,6 +92,7 @@ class FileRequest:
     explained: bool = False
     fixed_form: bool | None = None
     compare: Comparison | None = None
+    profiled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +203,8 @@ class FileTransformer:
         bench.derive()
         record = self._run_recipe(bench)
         apply_file_steps(bench, self._steps)
+        if self._request.profiled:
+            profile_routines(bench)
         return OpenFile(path, file, bench, remarks, record)
 
     def finished(self, opened: OpenFile) -> TransformedFile:
@@ -435,7 +440,8 @@ def _report(bench: FileBench, routine: str, loop: un.Do, directive: str) -> Loop
 
 def _blocking(verdict: Verdict) -> Iterator[BlockingAccess]:
     """Yield the two accesses of the first blocking pair, if there is one."""
-    for pair in verdict.blocking[:1]:
+    pairs = () if any(one.code == "T100" for one in verdict.reasons) else verdict.blocking[:1]
+    for pair in pairs:
         for item in (pair.first, pair.second):
             place = place_of_access(item)
             line = 0 if place is None else place.line
@@ -456,6 +462,8 @@ def _reason_lines(report: LoopReport) -> Iterator[str]:
     for reason in report.reasons:
         where = f"line {reason.line}: " if reason.line else ""
         yield f"{where}{reason.code}: {reason.message}"
+    for fix in dict.fromkeys(one.fix for one in report.reasons if one.code == "T100"):
+        yield f"hint: {fix}"
 
 
 def loops_text(path: Path, loops: tuple[LoopReport, ...]) -> str:

@@ -228,6 +228,17 @@ def profiled_region(
     return EditRoutine(routine, code.body, after, "profile", (declared,), uses)
 
 
+def profile_routines(bench: FileBench) -> None:
+    """Measure the statements of each routine as one region; list refusals in `left_out`."""
+    for routine in bench.routines:
+        body = bench.code(routine).body
+        try:
+            if body:
+                bench.apply(profiled_region(bench, routine, body, None))
+        except CompileError as error:
+            bench.left_out += error.problems
+
+
 def _variable(code: Routine) -> tuple[un.Declare, tuple[un.Use, ...]]:
     """Return a variable for a region, and the import of its type if the routine has none."""
     taken = NameTable(names_of(code))

@@ -191,3 +191,25 @@ def test_the_library_of_a_python_algorithm_is_compiled_in_advance(tmp_path: Path
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     done = run("-c", WITHOUT_COMPILER, CC="/nonexistent")
     assert (done.stdout, done.stderr) == ("32.0\n", "")
+
+
+def test_modules_that_only_the_algorithm_uses_are_compiled(
+    command: Command, fake: Path, project: Path
+) -> None:
+    algorithm = project / "alg.x90"
+    text = algorithm.read_text().replace(
+        "implicit none", "use settings_mod, only : depth\n  implicit none", 1
+    )
+    algorithm.write_text(text)
+    words = ("--compile", "--f90", "./f90", "alg.x90")
+    assert "L014" in command(*words).err
+    folder = project / "kernels"
+    (folder / "settings_mod.f90").write_text(
+        "module settings_mod\n  use tables_mod\n  integer :: depth\nend module settings_mod\n"
+    )
+    assert "'tables_mod'" in command(*words).err
+    (folder / "tables_mod.f90").write_text("module tables_mod\nend module tables_mod\n")
+    fake.unlink()
+    assert command(*words).err == ""
+    sources = [Path(word).name for word in fake.read_text().splitlines() if word.endswith("90")]
+    assert sources[-4:] == ["alg_psy.f90", "tables_mod.f90", "settings_mod.f90", "alg.f90"]

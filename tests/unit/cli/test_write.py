@@ -15,7 +15,7 @@ from builds.dying_command import die_after
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.temporaries import temporary_name
-from psyclone_storage.cli.write import Output, write_together
+from psyclone_storage.cli.write import Output, given_name, is_stream, write_together
 
 
 def write_text(path: Path, text: str) -> None:
@@ -26,6 +26,39 @@ def test_a_new_file_and_its_folder_are_made(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "alg.f90"
     write_text(path, "program alg\n")
     assert path.read_text() == "program alg\n"
+
+
+def test_a_file_that_another_command_removes_is_no_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stream is written in place, where other commands read an incomplete text."""
+    path = tmp_path / "work_0_mod.f90"
+    path.touch()
+    state = Path.stat
+
+    def removed(self: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        found = state(self, follow_symlinks=follow_symlinks)
+        path.unlink(missing_ok=True)
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "stat", removed)
+        assert not is_stream(path)
+    assert not path.exists()
+    os.mkfifo(path)
+    assert is_stream(path)
+
+
+def test_a_temporary_file_that_is_gone_gives_no_empty_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "no hard links")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(FileNotFoundError):
+        given_name(tmp_path / "gone", tmp_path / "work_0_mod.f90")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_does_not_change_keeps_its_time(tmp_path: Path) -> None:

@@ -33,14 +33,16 @@ from psyclone_storage.analysis.bodies.places import place_of_access
 from psyclone_storage.analysis.bodies.reductions import LoopReduction, reduction_of
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.affine import Polynomial
 from psyclone_storage.ir.expr import Expr, Index, same, walk
 from psyclone_storage.ir.facts import FactKind
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import place_of_line, rewritten
-from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.types import DerivedType, ScalarType
 from psyclone_storage.ir.unit import Do, If, InputOutput, Line, Opaque, Stop
 
 
@@ -425,8 +427,10 @@ def _not_understood(line: Line, names: RoutineNames) -> Reasons:
     for _, text in unknown_lines(alone, inside=inside):
         found.append(Diagnostic("T052", f"'{text.strip()}' of '{name}' is not understood.", place))
     for _, procedure in unknown_calls(alone, names, inside=inside):
-        message = f"'{name}' calls '{procedure}', whose effects are unknown."
-        found.append(Diagnostic("T052", message, place, hint=_UNKNOWN_HINT))
+        found.append(_of_unknown_type(procedure, place, names) or Diagnostic(
+            "T052", f"'{name}' calls '{procedure}', whose effects are unknown.", place,
+            hint=_UNKNOWN_HINT,
+        ))  # fmt: skip
     if moves_memory(line):
         message = f"'{name}' allocates arrays or moves pointers."
         found.append(Diagnostic("T052", message, place))
@@ -434,6 +438,36 @@ def _not_understood(line: Line, names: RoutineNames) -> Reasons:
         message = f"'{name}' reads or writes a file: '{line.word}'."
         found.append(Diagnostic("T052", message, place))
     return tuple(found)
+
+
+def _of_unknown_type(called: str, place: Span | None, names: RoutineNames) -> Diagnostic | None:
+    """Return the problem (T100) if a part of `called` has a type that is not found, else None."""
+    parts = tuple(called.split("%"))
+    for end in range(1, len(parts)):
+        declared = names.declaration(parts[:end])
+        if declared is None or not isinstance(declared.type, DerivedType):
+            return None
+        if names.code.structure(declared.type) is not None:
+            continue
+        kind = declared.type
+        modules = listed(_modules_with(kind, names))
+        return Diagnostic(
+            "T100",
+            f"The type '{kind.name}' of '{'%'.join(parts[:end])}' is not found: '{called}(...)' "
+            f"may be a call.",
+            place,
+            hint=f"Name the folder of the module {modules} with '-d'.",
+        )
+    return None
+
+
+def _modules_with(kind: DerivedType, names: RoutineNames) -> list[str]:
+    """Return the modules of which one may define or export a derived type."""
+    if kind.module:
+        return [kind.module]
+    uses = (*names.code.uses, *names.code.module.uses)
+    named = [use.module for use in uses for one in use.names if key_of(one.local) == kind.name]
+    return list(dict.fromkeys(named or [use.module for use in uses if use.whole]))
 
 
 _UNKNOWN_HINT = (

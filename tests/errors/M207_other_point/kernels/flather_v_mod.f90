@@ -9,6 +9,7 @@ module flather_v_mod
   implicit none
 
   private
+  public :: flather_v_code
 
   type, public, extends(kernel_type) :: flather_v
     type(go_arg) :: meta_args(3) = (/ &
