@@ -154,7 +154,7 @@ def often(f: list[Field]) -> None:
 
 def fields_on(device: str | None, points: int, count: int) -> list[Field]:
     """Return fields with random values, the same for any device."""
-    grid = Grid((points, points), periodic=(True, True), device=device)
+    grid = Grid((points, points), boundaries="open", device=device)
     random = np.random.default_rng(1)
     return [Field(grid, values=random.random((points, points))) for _ in range(count)]
 

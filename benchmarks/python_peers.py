@@ -254,9 +254,9 @@ def compare(points: int, layers: int, rounds: int) -> None:
     configure(distributed=False)
     random = np.random.default_rng(1)
     mask = (random.random((points, points)) > 0.2).astype(int)
-    flat = Grid((points, points), (1.0, 1.0), periodic=(True, True), halo=REACH, mask=mask)
+    flat = Grid((points, points), (1.0, 1.0), boundaries="open", halo=REACH, mask=mask)
     few = max(points // 4, 4)
-    deep = Grid((few, few), (1.0, 1.0), periodic=(True, True))
+    deep = Grid((few, few), (1.0, 1.0), boundaries="open")
 
     def made(grid: Grid, where: Points = Points.T, **layer: int) -> Field:
         shape = grid.points + tuple(layer.values())

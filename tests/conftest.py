@@ -141,6 +141,8 @@ def pytest_configure(config: pytest.Config) -> None:
     keep_bytecode(config)
     keep_libraries(config)
     let_ranks_sleep(config)
+    # A tenth of the time of the Fortran compiler is spent on small pages.
+    os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     if most := config.getoption("--cpu-times"):
         config.pluginmanager.register(CpuTimes(most))

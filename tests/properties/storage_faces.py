@@ -24,11 +24,10 @@ from psyclone_storage.storage.accessors import (
 from psyclone_storage.storage.core.locks import Policy
 from psyclone_storage.storage.hmemo import HArray, ReadAccess, WriteAccess, WriteOnlyAccess
 from psyclone_storage.storage.kokkos import LayoutRight, View, create_mirror, deep_copy, subview
+from storage_threads import PATIENCE
 
 Array = np.ndarray[Any, Any]
 PLACES = ("host", "gpu", "gpu:1", "uvm")
-PATIENCE = 5.0
-"""Seconds after which a wait counts as endless."""
 
 
 class Face(Protocol):

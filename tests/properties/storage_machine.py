@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 
-from properties.storage_faces import FACES, PATIENCE, PLACES, Face
+from properties.storage_faces import FACES, PLACES, Face
 from properties.storage_model import Model
 from psyclone_storage.storage.accessors import (
     AccessConflictError,
@@ -27,7 +27,7 @@ from psyclone_storage.storage.accessors import (
 )
 from psyclone_storage.storage.core.locks import Policy
 from psyclone_storage.storage.hmemo import HArray
-from storage_threads import wait_until
+from storage_threads import PATIENCE, wait_until
 
 SIZE = 7
 """The elements of a new buffer."""

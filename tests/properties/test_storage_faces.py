@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
-from properties.storage_faces import FACES, FAILURES, LEFT_BEHIND, PATIENCE, PLACES, KernelError
+from properties.storage_faces import FACES, FAILURES, LEFT_BEHIND, PLACES, KernelError
 from properties.storage_machine import SIZE, UseOneBuffer, begin_elsewhere, do_elsewhere
 from psyclone_storage.storage import RDWR, WRONLY, as_storage
 from psyclone_storage.storage.accessors import (
@@ -31,7 +31,7 @@ from psyclone_storage.storage.core.errors import AllocationInUseError, StorageEr
 from psyclone_storage.storage.core.locks import Policy
 from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.hmemo import HArray, WriteAccess, WriteOnlyAccess
-from storage_threads import wait_for_queue
+from storage_threads import PATIENCE, wait_for_queue
 
 SEQUENCES = int(os.environ.get("PSYCLONE_STORAGE_THOROUGH", "100"))
 STEPS = 50

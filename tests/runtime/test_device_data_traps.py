@@ -313,7 +313,69 @@ EQUAL = {
         ),
         declared="  real, save :: a(n) = 1.0\n  real :: b(n) = 2.0\n",
     ),
+    "a component with the name of an array": trap(
+        "  object%u = 3.0\n  u(2) = object%u(1)\n",
+        data="  type :: box\n    real :: u(2) = 4.0, v = 5.0\n  end type box\n",
+        declared="  type(box) :: object\n",
+    ),
+    "a text with the size of an array": trap(
+        "  text = 'a'\n  u(2) = len(text)\n", declared="  character(len=size(u)) :: text\n"
+    ),
+    "an array and an expression": trap(
+        "  u(3) = 5.0\n  call twice(u)\n  u(4) = u(3) + 1.0\n  call twice(v + 1.0)\n"
+        "  call twice(u)\n",
+        procedure(
+            "twice",
+            REGION.format("    a(:) = 2.0 * a\n")
+            + "    a(5) = 1.0 + a(6)\n"
+            + REGION.format("    a(:) = 2.0 * a\n    v(6) = v(6) + a(5)\n"),
+            "a",
+            "    real :: a(n)\n",
+        ),
+    ),
+    "an array and a pointer": trap(
+        "  p => other\n  call twice(u)\n  p(4) = u(3)\n  call twice(p)\n  u(4) = other(4)\n"
+        "  call twice(u)\n  print *, other\n",
+        procedure(
+            "twice",
+            REGION.format("    a(:) = 2.0 * a\n")
+            + "    a(5) = 1.0 + a(6)\n"
+            + REGION.format("    a(:) = 2.0 * a\n"),
+            "a",
+            "    real :: a(n)\n",
+        ),
+        declared="  real, target :: other(n) = 3.0\n  real, pointer :: p(:)\n",
+    ),
+    "an argument that may be absent": trap(
+        "  call maybe(u)\n  u(2) = 2.0 * u(3)\n  call maybe(u, v)\n  v(7) = v(1) + u(1)\n"
+        "  call maybe(b=u, a=v)\n  u(1) = 0.5\n  call through(v, u)\n  call through(v)\n",
+        procedure(
+            "maybe",
+            "    if (present(b)) then\n"
+            + REGION.format("    b(:) = b + 1.0\n")
+            + "      b(3) = 2.0 * b(4)\n    end if\n"
+            + REGION.format("    a(:) = a * 1.5\n")
+            + "    if (present(b)) then\n"
+            + REGION.format("    b(:) = b * 0.5\n")
+            + "    end if\n",
+            "a, b",
+            "    real, intent(inout) :: a(n)\n    real, intent(inout), optional :: b(n)\n",
+        )
+        + procedure(
+            "through",
+            "    call maybe(a, b)\n",
+            "a, b",
+            "    real, intent(inout) :: a(n)\n    real, intent(inout), optional :: b(n)\n",
+        ),
+    ),
 }
+PLANNED = (
+    "a component with the name of an array",
+    "an array and an expression",
+    "an array and a pointer",
+    "an argument that may be absent",
+)
+"""Traps whose arrays stay on the device between the regions."""
 ZAP = procedure("zap", "    u(2) = 55.0\n")
 REFUSED = {
     "a procedure pointer": trap(
@@ -405,6 +467,27 @@ def test_a_trap_has_the_values_of_the_plain_program(
         planned(EQUAL[name], "main", tmp_path / "plan"), tmp_path / "run", memory, f90
     )
     assert found.splitlines()[:-1] == wanted.splitlines()[:-1]
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_no_array_of_a_trap_is_left_out(name: str, tmp_path: Path) -> None:
+    new = planned(EQUAL[name], "main", tmp_path / "plan")
+    assert re.search(r"exit data delete\(.*\bu\b", new)
+    assert "update host(" in new
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_without_a_transfer_a_trap_has_other_values(
+    name: str, tmp_path: Path, memory: Path, request: pytest.FixtureRequest
+) -> None:
+    f90 = request.config.getoption("--f90")
+    lines = planned(EQUAL[name], "main", tmp_path / "plan").splitlines(keepends=True)
+    wanted = output_of("".join(lines), tmp_path / "run", memory, f90).splitlines()[:-1]
+    for at, line in enumerate(lines):
+        if "!$acc update" in line:
+            text = "".join((*lines[:at], "continue\n", *lines[at + 1 :]))
+            found = output_of(text, tmp_path / f"without{at}", memory, f90).splitlines()[:-1]
+            assert found != wanted, line
 
 
 @pytest.mark.parametrize("name", REFUSED)

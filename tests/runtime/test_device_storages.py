@@ -286,6 +286,53 @@ def test_names_of_the_library_give_way(tmp_path: Path) -> None:
     assert "a_device_(:) = " in new or "a_device_ = a_device_ + 1" in new
 
 
+@pytest.mark.parametrize("declared", ["real(8), target :: a(10)", "real(8) :: a(10)"])
+def test_the_root_ends_the_reports_also_without_planned_arrays(
+    declared: str, tmp_path: Path
+) -> None:
+    text = SMALL.replace("DECLARED", declared).replace("USED", "if (a(1) > 3) return")
+    text = text.replace("program small", "subroutine small", 1).replace(
+        "end program small", "end subroutine small"
+    )
+    lines = planned(text, tmp_path / "plan", root="small").splitlines()
+    ends = [at for at, line in enumerate(lines) if "set_program_tells(.false.)" in line]
+    assert len(ends) == 2
+    assert "return" in lines[ends[0] + 1]
+    assert "end subroutine small" in lines[ends[1] + 1]
+
+
+def test_only_arrays_in_directives_are_renamed(tmp_path: Path) -> None:
+    """A component, an operator, and the words of clauses have the names of arrays."""
+    text = """\
+module boxes
+  implicit none
+  type :: box
+    real(8) :: copy = 2.0d0
+  end type box
+end module boxes
+program small
+  use boxes, only : box
+  implicit none
+  type(box) :: z
+  real(8), target :: copy(10), max(10)
+  real(8) :: top
+  integer :: i
+  copy = 1
+  max = 3
+  top = 0
+  !$acc parallel loop copyin(z%copy, z % copy) copy(copy) copyin(max(1:10)) reduction(max:top)
+  do i = 1, 10
+    copy(i) = copy(i) * z%copy + max(i)
+  end do
+  print *, copy
+end program small
+"""
+    new = planned(text, tmp_path / "plan", root="small")
+    clauses = "copyin(z%copy, z % copy) copy(copy_device) copyin(max_device(1:10)) "
+    assert f"{clauses}reduction(max:top)" in re.sub(r"&\n *!\$acc ", "", new)
+    assert "copy_device(i) = copy_device(i) * z%copy + max_device(i)" in new
+
+
 @pytest.mark.parametrize("words", [[], ["--device-data", "small", "--contracts", "con"]])
 def test_storages_need_all_files(words: list[str], tmp_path: Path) -> None:
     (tmp_path / "main.f90").write_text(SMALL, "utf-8")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from libraries import EXTERNAL
-from runtime.examples import EXAMPLES, run_example
+from runtime.examples import EXAMPLES, path_to, run_example
 
 GOCEAN = "gocean/shallow_water/run"
 PYTHON = "python/shallow_water/run"
@@ -189,14 +189,15 @@ def test_a_folder_that_make_cannot_name_is_refused(script: str, idle: Path) -> N
     [(LFRIC, ["\nstep  64 ", "\n65 halo exchanges"]), (GOCEAN, ["halo(height)@loop3", "\nend "])],
 )
 def test_a_fresh_clone_runs_wherever_it_is(
-    script: str, said: list[str], tools: Path, tmp_path: Path
+    script: str, said: list[str], tools: Path, compilers: Path, tmp_path: Path
 ) -> None:
-    """All is built, in a folder with a space."""
+    """All is built, in a folder with a space, by compilers that cache what they compile."""
     fresh = tmp_path / "my models"
     for folder in (EXAMPLES, EXTERNAL):
         shutil.copytree(folder, fresh / folder.name, ignore=NOTHING_BUILT)
     before = set(fresh.rglob("*"))
-    printed = run_example(fresh / "examples" / script, tools)
+    path = path_to(tools, compilers)
+    printed = run_example(fresh / "examples" / script, tools, PATH=path)
     assert all(words in printed for words in said)
     build = (fresh / "examples" / script).parent / "build"
     new = set(fresh.rglob("*")) - before

@@ -16,7 +16,7 @@ from functools import cache
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
-SECONDS_FOR_A_CALL = 20
+SECONDS_FOR_A_CALL = 60
 
 
 def in_child(function: Callable[..., str], *args: object) -> str:

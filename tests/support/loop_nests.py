@@ -120,6 +120,10 @@ NESTS = (
         "do i = 1, n ; a(i) = 2 ; end do ; do concurrent (i = 1:n) ; b(i) = a(i) ; end do",
     ),
     _nest(
+        "hidden_counter_in_mask",
+        "do i = 1, n ; a(i) = 2 ; end do ; forall (i = 1:n, b(i) > 2) b(i) = 1",
+    ),
+    _nest(
         "select",
         "do i = 1, n ; select case (int(b(i))) ; case (1) ; a(i) = 1 ; case default ; a(i) = 2"
         " ; end select ; end do",

@@ -61,6 +61,8 @@ REFUSED = {
     "refused_tuple_of_itself": "'most' is an item of the tuple that is assigned to it",
     "refused_tuple_in_itself": "'most' is an item of the tuple that is assigned to it",
     "helper_with_empty_tuple": "'limited' returns a tuple, which is no number",
+    "refused_product_of_tuples": "'x @ (1, 2)' multiplies two tuples or lists",
+    "refused_array_after_tuple": "'w' is a tuple and is given an array",
     "refused_difference_of_tuples": "'at' returns a tuple, which is no number",
     "refused_product_of_tuple": "'(0, 1) @ 0' has no neighbours",
     "iterator_element": "'enumerate(W)' has no neighbours",

@@ -135,7 +135,7 @@ _ANYTHING: _Step = ((Name("*"),), None)
 
 def _paths_of(line: un.Line) -> list[tuple[_Path, bool]]:
     match line:
-        case un.Blank() | un.Comment() | un.Continue() | un.Label(is_target=False):
+        case un.Blank() | un.Comment() | un.Continue():
             return [((), True)]
         case un.Assign(target, value):
             subscripts = target.items if isinstance(target, Index) else ()

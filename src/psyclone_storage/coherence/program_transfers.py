@@ -1,15 +1,17 @@
 """Transfer planner for programs: the cheapest copies between host and device over a call tree.
 
-Arrays are independent, so each is planned alone. Its state is the set of valid copies: host, device
-or both. A dynamic program over the structure of a procedure gives the least cost to get from a
-state at entry to a state at exit; a transfer may precede each step and end each block. A loop
-starts and ends each iteration in the same state, and all branches of a choice end in the same
-state. Costs of loop bodies count `LOOP` times, those of branches `BRANCH` times. Among equal costs,
+A transfer may precede each step and end each block. Transfers in loops count `LOOP` times, those in
+branches `BRANCH` times, and those of a procedure as often as others call it. Among equal costs,
 transfers are as late as possible.
 
-A procedure is compiled once. Therefore it has one contract for each array, a state at entry and a
-state at exit, which all its callers meet. Contracts are chosen from the root downwards, so that the
-callers of a procedure are planned before it.
+The planner computes, for each procedure and each of its arrays, the least cost of each effect that
+transfers can give the procedure (`copy_effects.py`). Effects of blocks are composed of those of
+their steps, and a call has the effects of the called procedure. Therefore each procedure is
+searched once for each array, callees first.
+
+A procedure is compiled once, so all its calls have one effect. Arrays that are passed to each other
+are planned together: if the cheapest plan needs several effects of a procedure, each of them is
+tried (branch and bound).
 
 An argument may be only a part of an array. The procedure may transfer the part, but the rest of the
 array stays in the state from entry: a copy is valid at exit if it is valid for both.
@@ -18,17 +20,33 @@ array stays in the state from entry: a copy is valid at exit if it is valid for 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, product
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.coherence.copy_effects import (
+    COPIES,
+    NOTHING,
+    PASSED,
+    BlockOutcome,
+    CopyEffect,
+    at_exit,
+    contracts_of,
+    effect_of,
+    effect_of_transfer,
+    effect_of_use,
+    leaves_as_much,
+    of_a_part,
+    of_choice,
+    of_loop,
+    of_sequence,
+    starting_with,
+)
 from psyclone_storage.ir.device_program import (
     ChoiceStep,
-    Contract,
     FixedStates,
     JumpStep,
-    Passed,
     Position,
     ProcedureName,
     ProgramArray,
@@ -44,57 +62,61 @@ from psyclone_storage.ir.device_program import (
 )
 from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.transfer import Side
-from psyclone_storage.ir.unit import Line
 
 LOOP, BRANCH = 8.0, 0.5
 """Weights of the costs in a loop and in a branch."""
-
-
-_ONLY = {Side.HOST: Valid.HOST, Side.DEVICE: Valid.DEVICE}
-_MISSING = {Valid.HOST: Side.DEVICE, Valid.DEVICE: Side.HOST}
-_ANY = tuple(Valid)
+_MOST_SEARCHES = 2000
+"""The number of combinations of effects that are tried for arrays that are passed to each other."""
+_USUAL = (1, 2)
+"""The copies before usual calls: one is valid."""
 
 
 _History = tuple["_History", object] | None
-"""What happens on the cheapest way to a state: transfers, and the contracts of calls."""
+"""What happens on the cheapest way to a state: transfers, and the effects of calls."""
 
 
 class _Route(NamedTuple):
-    """The cheapest way to a state."""
+    """The transfers with the least cost for an effect."""
 
     cost: float
     history: _History = None
 
-    def plus(self, cost: float, *items: object) -> _Route:
-        history = self.history
-        for item in items:
-            history = (history, item)
-        return _Route(self.cost + cost, history)
+
+class _ArrayNode(NamedTuple):
+    """An array in a procedure."""
+
+    procedure: ProcedureName
+    datum: ProgramArray
 
 
-_Routes = dict[Valid | None, _Route]
-"""The cheapest way to each state; `None` is reached by jumps, so that no step follows."""
+class _Taken(NamedTuple):
+    """A call on a way, with the effect that it needs."""
+
+    node: _ArrayNode
+    effect: CopyEffect
 
 
-class _CallChoice(NamedTuple):
-    """A call on a way, with the states before and after it."""
-
-    call: ProgramCall
-    contract: Contract
+_Ways = dict[BlockOutcome, _Route]
+_Table = dict[CopyEffect, _Route]
+_Fixed = dict[_ArrayNode, CopyEffect]
+"""Effects that are chosen for procedures with several calls."""
+_Choices = tuple[tuple[_ArrayNode, CopyEffect], ...]
+_Solution = tuple[float, Mapping[_ArrayNode, set[CopyEffect]]]
+"""The cost of a plan, and the effects that calls of each procedure need."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramPlan:
-    """The transfers of a program, and the contracts of its procedures.
+    """The transfers of a program.
 
-    `infeasible` are arrays for which there is no plan. `states` are all contracts that the
-    transfers of open procedures allow.
+    `infeasible` are arrays for which there is no plan. `states` are the contracts that the
+    transfers of open procedures allow. For `inexact` arrays, other transfers may cost less.
     """
 
     transfers: tuple[ProgramTransfer, ...] = ()
-    contracts: Mapping[tuple[ProcedureName, ProgramArray], Contract] = field(default_factory=dict)
     infeasible: frozenset[ProgramArray] = frozenset()
     states: Mapping[ProcedureName, Mapping[ProgramArray, FixedStates]] = field(default_factory=dict)
+    inexact: frozenset[ProgramArray] = frozenset()
 
 
 def plan_program(
@@ -113,7 +135,7 @@ def plan_program(
 
 
 class _ProgramPlanner:
-    """Plans array after array; see the docstring of the module."""
+    """Plans the arrays of a program; see the docstring of the module."""
 
     def __init__(
         self,
@@ -127,337 +149,418 @@ class _ProgramPlanner:
         self._closed = closed
         self._opened = opened
         self._parts, self._scattered = _parts_of(procedures)
-        self._contracts: dict[tuple[ProcedureName, ProgramArray], Contract] = {}
-        self._codes: dict[tuple[ProcedureName, ProgramArray], tuple[ProgramTransfer, ...]] = {}
-        self._tables: dict[tuple[ProcedureName, ProgramArray, bool], dict[Contract, _Route]] = {}
-        self._steps: dict[tuple[int, ProgramArray], tuple[ProgramStep, ...]] = {}
-        self._callers = self._calls_of()
+        self._tables: dict[tuple[_ArrayNode, _Choices], _Table] = {}
+        self._callers: dict[_ArrayNode, dict[_ArrayNode, None]] = defaultdict(dict)
+        self._calls: dict[_ArrayNode, int] = defaultdict(int)
+        self._shared: dict[_ArrayNode, frozenset[_ArrayNode]] = {}
+        self._count_calls()
+        self._weights = self._executions()
 
-    def _calls_of(
-        self,
-    ) -> Mapping[tuple[ProcedureName, ProgramArray], list[tuple[ProcedureName, ProgramArray]]]:
-        """Return, for each array of a procedure, the arrays of callers that are passed as it."""
-        found: dict[tuple[ProcedureName, ProgramArray], list[tuple[ProcedureName, ProgramArray]]]
-        found = defaultdict(list)
+    def _count_calls(self) -> None:
+        """Note the arrays of callers that are passed as each array, and the number of calls."""
         for procedure in self.procedures.values():
             for call in nested_steps(procedure.body):
-                if isinstance(call, ProgramCall):
-                    for name, each in zip(call.procedures, call.passed, strict=True):
-                        for one in each:
-                            found[name, one.inner].append((procedure.name, one.outer))
+                if not isinstance(call, ProgramCall):
+                    continue
+                for outer, every in call.by_outer.items():
+                    inside = {
+                        _ArrayNode(name, one.inner): None
+                        for name, one in every
+                        if one.inner in self.procedures[name].data
+                    }
+                    for node in inside:
+                        self._callers[node][_ArrayNode(procedure.name, outer)] = None
+                        self._calls[node] += 1
+
+    def _executions(self) -> Mapping[ProcedureName, float]:
+        """Return the estimated number of executions of each procedure."""
+        found: dict[ProcedureName, float] = defaultdict(float)
+        called = {one.procedure for one in self._calls}
+        for name, procedure in self.procedures.items():
+            if name in self._closed or name not in called:
+                found[name] += 1.0
+            for call, weight in _weighted_calls(procedure.body, found[name]):
+                for one in call.procedures:
+                    found[one] += weight / len(call.procedures)
         return found
 
     def plan(self) -> ProgramPlan:
+        """Plan all arrays, those that are passed to each other together."""
         lost: set[ProgramArray] = set()
-        own = [one for one in self.procedures.values() if one.fixed is None]
-        for procedure in own:
-            for datum in sorted(procedure.data):
-                contract = self._contract_of(procedure, datum)
-                if contract is None:
-                    lost.add(datum)
-                else:
-                    self._fix(procedure.name, datum, contract)
-        for name, datum in reversed(self._contracts):
-            self._forget(name, datum)
-            way = self._table(name, datum).get(self._contracts[name, datum])
-            if way is None:
-                lost.add(datum)
-            else:
-                found = (one for one in _flat(way.history) if isinstance(one, ProgramTransfer))
-                self._codes[name, datum] = tuple(found)
-                self._forget(name, datum)
-        transfers = chain.from_iterable(reversed(self._codes.values()))
-        states = {one.name: self._states(one) for one in own if one.name in self._opened}
-        return ProgramPlan(tuple(transfers), self._contracts, frozenset(lost), states)
+        inexact: set[ProgramArray] = set()
+        found: dict[_ArrayNode, tuple[ProgramTransfer, ...]] = {}
+        chosen: dict[_ArrayNode, CopyEffect] = {}
+        for nodes in self._components():
+            solutions, is_exact = self._solved(nodes)
+            if not solutions:
+                lost.update(self._without_plan(nodes))
+                continue
+            inexact.update(() if is_exact else (one.datum for one in nodes))
+            fixed = {one: next(iter(effects)) for one, effects in solutions[-1][1].items()}
+            for one, effect in fixed.items():
+                way = self._table(one, self._restricting(one, fixed))[effect]
+                items = _flat(way.history)
+                found[one] = tuple(two for two in items if isinstance(two, ProgramTransfer))
+            chosen |= fixed
+            self._tables.clear()
+        transfers = tuple(chain.from_iterable(found[one] for one in self._ordered(found)))
+        states = self._states(chosen, found)
+        return ProgramPlan(transfers, frozenset(lost), states, frozenset(inexact))
 
-    def _states(self, procedure: ProgramProcedure) -> dict[ProgramArray, FixedStates]:
-        """Return the contracts of a procedure with its transfers, without its own arrays."""
-        costs = {
-            part: {
-                datum: {one: way.cost for one, way in self._table(*key, part=part).items()}
-                for datum in sorted(procedure.data - procedure.left)
-                if (key := (procedure.name, datum)) in self._codes
-            }
-            for part in (False, True)
-        }
-        return {one: FixedStates(whole, costs[True][one]) for one, whole in costs[False].items()}
+    def _ordered(self, nodes: Iterable[_ArrayNode]) -> list[_ArrayNode]:
+        """Return arrays of procedures, callers first."""
+        order = {name: at for at, name in enumerate(self.procedures)}
+        return sorted(nodes, key=lambda one: (order[one.procedure], one.datum))
 
-    def _forget(self, name: ProcedureName, datum: ProgramArray) -> None:
-        for part in (False, True):
-            self._tables.pop((name, datum, part), None)
+    def _states(
+        self,
+        chosen: Mapping[_ArrayNode, CopyEffect],
+        transfers: Mapping[_ArrayNode, tuple[ProgramTransfer, ...]],
+    ) -> dict[ProcedureName, dict[ProgramArray, FixedStates]]:
+        """Return the contracts of open procedures with their transfers, without own arrays."""
+        found: dict[ProcedureName, dict[ProgramArray, FixedStates]] = {}
+        for name in self.procedures:
+            if name not in self._opened:
+                continue
+            own = self.procedures[name]
+            found[name] = {}
+            for datum in sorted(own.data - own.left):
+                node = _ArrayNode(name, datum)
+                if node in chosen:
+                    cost = self._table(node, ((node, chosen[node]),))[chosen[node]].cost
+                    is_bad = bool(transfers[node]) and self._has_gaps(node)
+                    part = chosen[node]
+                    if self._writes_parts:
+                        part = of_a_part(part)
+                    parts = {} if is_bad else dict.fromkeys(contracts_of(part), cost)
+                    whole = dict.fromkeys(contracts_of(chosen[node]), cost)
+                    found[name][datum] = FixedStates(whole, parts)
+        return found
 
-    # ------------------------------------------------------------------------ contracts
+    # ------------------------------------------------------------------------ components
 
-    def _contract_of(self, procedure: ProgramProcedure, datum: ProgramArray) -> Contract | None:
-        """Return the contract for which the procedure and its callers cost least together."""
-        table = self._table(procedure.name, datum)
-        callers = self._callers.get((procedure.name, datum), [])
-        if procedure.name in self._opened - self._closed and not callers:
-            is_fresh = datum in procedure.fresh
+    def _components(self) -> Iterator[tuple[_ArrayNode, ...]]:
+        """Yield the arrays of procedures that are passed to each other, callers first."""
+        every = [
+            _ArrayNode(name, datum)
+            for name, procedure in self.procedures.items()
+            if procedure.fixed is None
+            for datum in sorted(procedure.data)
+        ]
+        known = frozenset(every)
+        linked: dict[_ArrayNode, list[_ArrayNode]] = defaultdict(list)
+        for node, callers in self._callers.items():
+            for one in callers:
+                linked[node].append(one)
+                linked[one].append(node)
+        seen: set[_ArrayNode] = set()
+        for node in every:
+            if node in seen:
+                continue
+            seen.add(node)
+            queue = [node]
+            for one in queue:
+                new = [other for other in linked[one] if other not in seen and other in known]
+                seen.update(new)
+                queue += new
+            yield tuple(self._ordered(queue))
 
-            def cost_of(one: Contract) -> tuple[float, float]:
-                # Usually one copy is valid before a call: a caller transfers to make both valid.
-                extra = one.entry is Valid.BOTH and not is_fresh
-                return table[one].cost + extra, table[one].cost
+    def _without_plan(self, nodes: tuple[_ArrayNode, ...]) -> Iterator[ProgramArray]:
+        """Yield arrays because of which some have no plan."""
+        empty = [one for one in nodes if not self._table(one, ())]
+        for one in empty[-1:] or nodes[:1]:
+            yield one.datum
+        self._tables.clear()
 
-            return min(table, key=cost_of, default=None)
-        if procedure.name in self._closed or not callers:
-            entries = _ANY if datum in procedure.fresh else (Valid.HOST,)
-            exits = _ANY if datum in procedure.left else (Valid.HOST, Valid.BOTH)
-            allowed = [one for one in table if one.entry in entries and one.exit in exits]
-            return min(allowed, key=lambda one: table[one].cost, default=None)
-        costs = {}
-        for one in table:
-            self._fix(procedure.name, datum, one)
-            if (cost := self._cost_of_callers(procedure.name, datum)) is not None:
-                costs[one] = cost
-            self._fix(procedure.name, datum, None)
-        return min(costs, key=lambda one: costs[one], default=None)
+    def _solved(self, nodes: tuple[_ArrayNode, ...]) -> tuple[list[_Solution], bool]:
+        """Return plans of some arrays, the cheapest last, and whether no other costs less."""
+        self._note_shared(nodes)
+        found: list[_Solution] = []
+        stack: list[tuple[float, _Fixed]] = [(0.0, {})]
+        tried = 0
+        while stack:
+            bound, fixed = stack.pop()
+            if found and (bound >= found[-1][0] or tried > _MOST_SEARCHES):
+                continue
+            solution = self._relaxed(nodes, fixed)
+            if solution is None or (found and solution[0] >= found[-1][0]):
+                continue
+            clash = next((one for one in nodes if len(solution[1].get(one, ())) > 1), None)
+            if clash is None:
+                found.append(solution)
+                continue
+            effects = self._table(clash, self._restricting(clash, fixed))
+            tried += len(effects)
+            choices = [{**fixed, clash: effect} for effect in effects]
+            bounds = [(one, self._relaxed(nodes, one)) for one in choices]
+            new = [(known[0], one) for one, known in bounds if known is not None]
+            stack += sorted(new, key=lambda one: -one[0])
+        return found, tried <= _MOST_SEARCHES
 
-    def _cost_of_callers(self, name: ProcedureName, datum: ProgramArray) -> float | None:
-        """Return the cost of all callers of a procedure, None if one has no way any more."""
+    def _note_shared(self, nodes: tuple[_ArrayNode, ...]) -> None:
+        """Note the arrays with several calls that each array depends on."""
+        below: dict[_ArrayNode, set[_ArrayNode]] = {one: set() for one in nodes}
+        for one in reversed(nodes):
+            if self._calls[one] > 1 or one.procedure in self._closed:
+                below[one].add(one)
+            for caller in self._callers.get(one, ()):
+                below[caller] |= below[one]
+        self._shared = {one: frozenset(found) for one, found in below.items()}
+
+    def _restricting(self, node: _ArrayNode, fixed: _Fixed) -> _Choices:
+        """Return the chosen effects on which the transfers of a procedure depend."""
+        own = self._shared.get(node, frozenset())
+        return tuple(item for item in fixed.items() if item[0] in own)
+
+    def _relaxed(self, nodes: tuple[_ArrayNode, ...], fixed: _Fixed) -> _Solution | None:
+        """Return the cheapest plan if only some procedures need one effect for all calls."""
+        used: dict[_ArrayNode, set[CopyEffect]] = defaultdict(set)
         total = 0.0
-        for caller, outer in dict.fromkeys(self._callers[name, datum]):
-            own = self._contracts.get((caller, outer))
-            way = None if own is None else self._table(caller, outer).get(own)
-            if way is None:
+        queue: list[_Taken] = []
+        for node in nodes:
+            if self._callers.get(node) and node.procedure not in self._closed:
+                continue
+            options = self._options(node, self._table(node, self._restricting(node, fixed)))
+            if not options:
                 return None
-            total += way.cost
-        return total
+            cost, effect = options[0]
+            total += cost * self._weights[node.procedure]
+            queue.append(_Taken(node, effect))
+        while queue:
+            node, effect = queue.pop()
+            if effect not in used[node]:
+                used[node].add(effect)
+                way = self._table(node, self._restricting(node, fixed))[effect]
+                queue += [one for one in _flat(way.history) if isinstance(one, _Taken)]
+        return total, used
 
-    def _fix(self, name: ProcedureName, datum: ProgramArray, contract: Contract | None) -> None:
-        """Fix the contract of a procedure, or do not, and forget the ways that depend on it."""
-        if contract is None:
-            del self._contracts[name, datum]
-        else:
-            self._contracts[name, datum] = contract
-        for key in ((name, datum), *self._callers.get((name, datum), ())):
-            self._forget(*key)
+    def _options(self, node: _ArrayNode, table: _Table) -> list[tuple[float, CopyEffect]]:
+        """Return the effects that fit the unknown callers of a procedure, cheapest first."""
+        procedure = self.procedures[node.procedure]
+        is_fresh, is_left = node.datum in procedure.fresh, node.datum in procedure.left
+        found: list[tuple[float, float, CopyEffect]] = []
+        for effect, way in table.items():
+            if node.procedure in self._opened - self._closed:
+                # A caller transfers to make both copies valid, and needs one afterwards.
+                usual = is_fresh or any(effect[one] > 0 for one in _USUAL)
+                if is_left or effect[3] > 0:
+                    found.append((way.cost + (not usual), way.cost, effect))
+                continue
+            after = effect[3 if is_fresh else 1]
+            if after >= 0 and (is_left or after & COPIES[Valid.HOST]):
+                found.append((way.cost, way.cost, effect))
+        return [(cost, effect) for cost, _, effect in sorted(found, key=lambda one: one[:2])]
 
-    def _table(
-        self, name: ProcedureName, datum: ProgramArray, *, part: bool = False
-    ) -> dict[Contract, _Route]:
-        """Return the cheapest way for each contract that is possible for an array.
+    # ------------------------------------------------------------------------ procedures
 
-        These are all that the transfers of a procedure allow, once they are known, otherwise the
-        one that was chosen. The argument may be a `part` of an array.
-        """
-        key, fixed = (name, datum, part), self.procedures[name].fixed
+    def _table(self, node: _ArrayNode, fixed: _Choices) -> _Table:
+        """Return the least cost of each effect of a procedure, with effects that are chosen."""
+        key = node, fixed
         if key not in self._tables:
-            if fixed is not None:
-                costs = fixed[datum].part if part else fixed[datum].whole
-                self._tables[key] = {one: _Route(cost) for one, cost in costs.items()}
-            elif part and self._codes.get((name, datum)) and self._has_gaps(name, datum):
-                self._tables[key] = {}
-            else:
-                self._tables[key] = self._searched(name, datum, part=part)
+            table = self._searched(node, dict(fixed))
+            for one, effect in fixed:
+                if one == node:
+                    table = {effect: table[effect]} if effect in table else {}
+            self._tables[key] = table
         return self._tables[key]
 
-    def _has_gaps(self, name: ProcedureName, datum: ProgramArray) -> bool:
+    def _has_gaps(self, node: _ArrayNode) -> bool:
         """Return whether a procedure may not transfer an argument that is a part of an array."""
-        return not self._writes_parts or datum in self.procedures[name].scattered
+        return not self._writes_parts or node.datum in self.procedures[node.procedure].scattered
 
-    def _moves(self, name: ProcedureName, datum: ProgramArray) -> bool:
+    def _moves(self, node: _ArrayNode) -> bool:
         """Return whether a procedure can transfer an array."""
-        if datum in self.procedures[name].unmoved or datum in self._scattered:
+        if node.datum in self.procedures[node.procedure].unmoved or node.datum in self._scattered:
             return False
-        return datum not in self._parts or not self._has_gaps(name, datum)
+        return node.datum not in self._parts or not self._has_gaps(node)
 
-    def _searched(
-        self, name: ProcedureName, datum: ProgramArray, *, part: bool
-    ) -> dict[Contract, _Route]:
-        body, code = self.procedures[name].body, self._codes.get((name, datum))
-        table: dict[Contract, _Route] = {}
-        for entry, wanted in product(_ANY, _ANY if body.has_jumps else (None,)):
-            env: dict[tuple[int | None, bool], Valid] = {}
-            if wanted is not None:
-                env[None, False] = wanted
-            moves = self._moves(name, datum)
-            place = _PlanContext(name, datum, env, fixed=code, moves=moves)
-            ways = self._sequence(place, body, {entry: _Route(0.0)})
-            if set(ways) == {None} and wanted is not None:
-                ways = {wanted: ways[None]}
-            table |= {
-                Contract(entry, state): way
-                for state, way in ways.items()
-                if state is not None
-                and wanted in (None, state)
-                and (not part or not self._writes_parts or entry in (state, Valid.BOTH))
-            }
-        own = self._contracts.get((name, datum))
-        if own is not None and code is None:
-            return {own: table[own]} if own in table else {}
+    def _searched(self, node: _ArrayNode, fixed: _Fixed) -> _Table:
+        procedure = self.procedures[node.procedure]
+        start = NOTHING
+        is_known = node.procedure in self._closed or node.procedure not in self._opened
+        if not self._callers.get(node) and is_known:
+            start = starting_with(3 if node.datum in procedure.fresh else 1)
+        place = _PlanContext(node, fixed, moves=self._moves(node))
+        table: _Table = {}
+        for outcome, way in self._block(place, procedure.body, start).items():
+            effect = at_exit(outcome)
+            if effect not in table or way.cost < table[effect].cost:
+                table[effect] = way
         return table
 
-    # ------------------------------------------------------------------------ ways
+    # ------------------------------------------------------------------------ statements
 
-    def _sequence(self, place: _PlanContext, body: StepSequence, ways: _Routes) -> _Routes:
-        """Return the ways from the start of a block to its end."""
+    def _block(self, place: _PlanContext, body: StepSequence, start: CopyEffect = NOTHING) -> _Ways:
+        """Return the cheapest transfers for each outcome of a block."""
+        ways = {BlockOutcome(start): _Route(0.0)}
         last: ProgramStep | None = None
-        for step in self._steps_with(place.datum, body):
+        for step in body.steps_with(place.node.datum):
             # A construct follows the step for its conditions, which has the same position.
             follows = last is not None and step.line is last.line and step.line is not None
             last = step
             ways = self._moved(place, ways, None if follows else place.before(step, body))
-            ways = self._step(place, step, ways)
-            if not ways.keys() - {None}:
+            ways = _cheapest(_combined(ways, self._step(place, step), of_sequence))
+            if all(one.after is None for one in ways):
                 return ways
         # The last step without a line, the condition of a loop, follows the end of its block.
         is_condition = bool(body.steps) and body.steps[-1].line is None
-        return self._moved(place, ways, None if is_condition else place.at_end(body))
+        return _cheapest(self._moved(place, ways, None if is_condition else place.at_end(body)))
 
-    def _steps_with(self, datum: ProgramArray, body: StepSequence) -> tuple[ProgramStep, ...]:
-        """Return the steps of a block that use an array or contain jumps."""
-        key = id(body), datum
-        if key not in self._steps:
-            found = (one for one in body.steps if datum in one.data or _has_jumps(one))
-            self._steps[key] = tuple(found)
-        return self._steps[key]
-
-    def _moved(self, place: _PlanContext, ways: _Routes, position: Position | None) -> _Routes:
-        """Return the ways after possible transfers at a position, and copies left to be stale."""
-        if place.fixed is not None:
-            for one in place.fixed:
-                if one.position == position:
-                    ways = _after_transfer(one, ways)
-            return _weakened(ways)
+    def _moved(self, place: _PlanContext, ways: _Ways, position: Position | None) -> _Ways:
+        """Return the ways after possible transfers at a position."""
+        if position is None or not place.moves:
+            return ways
         found = dict(ways)
-        for state, way in ways.items():
-            if state in _MISSING and position is not None and place.moves:
-                moved = ProgramTransfer(place.datum, _MISSING[state], position, place.weight)
-                new = way.plus(place.weight, moved)
-                known = found.get(Valid.BOTH)
-                if known is None or new.cost <= known.cost:
-                    found[Valid.BOTH] = new
-        return _weakened(found)
-
-    def _step(self, place: _PlanContext, step: ProgramStep, ways: _Routes) -> _Routes:
-        found: _Routes = {None: ways[None]} if None in ways else {}
-        for state, way in ways.items():
-            if state is None:
-                continue
-            for after, added in self._after(place, step, state).items():
-                new = way.plus(added.cost, added.history)
-                if after not in found or new.cost < found[after].cost:
-                    found[after] = new
+        for side in Side:
+            transfer = ProgramTransfer(place.node.datum, side, position, place.weight)
+            move = BlockOutcome(effect_of_transfer(side))
+            for outcome, way in ways.items():
+                new = None if outcome.after is None else of_sequence(outcome, move)
+                if new is None or new == outcome:
+                    continue
+                cost = way.cost + place.weight
+                if new not in found or cost <= found[new].cost:
+                    found[new] = _Route(cost, (way.history, transfer))
         return found
 
-    def _after(self, place: _PlanContext, step: ProgramStep, state: Valid) -> _Routes:
-        """Return the ways from a state through one step."""
+    def _step(self, place: _PlanContext, step: ProgramStep) -> _Ways:
+        """Return the outcomes of one step."""
         match step:
             case WorkStep(side, uses):
-                use = uses[place.datum]
-                if use.needs and not state.has(side):
-                    return {}
-                written = Valid.BOTH if use.undefined else _ONLY[side]
-                return {written if use.writes else state: _Route(0.0)}
+                return {BlockOutcome(effect_of_use(side, uses[place.node.datum])): _Route(0.0)}
             case ProgramCall():
-                return self._called(place, step, state)
+                return self._called(place, step)
             case ChoiceStep(branches, complete):
-                return self._chosen(place, branches, state, complete=complete)
+                inner = place.inside(BRANCH)
+                found = None if complete else {PASSED: _Route(0.0)}
+                for one in branches:
+                    ways = self._block(inner, one)
+                    found = ways if found is None else _combined(found, ways, of_choice)
+                    found = _cheapest(found)
+                return found or {}
             case RepeatStep(body):
-                inner = place.inside(LOOP, step.line, state)
-                ways = self._sequence(inner, body, {state: _Route(0.0)})
-                if state in ways:
-                    return {state: ways[state]}
-                return {state: ways[None]} if set(ways) == {None} else {}
+                ways = self._block(place.inside(LOOP), body)
+                changed = ((of_loop(one, id(step.line)), way) for one, way in ways.items())
+                return _least((one, way) for one, way in changed if one is not None)
             case JumpStep(loop, again):
-                wanted = place.env.get((None if loop is None else id(loop), again))
-                return {None: _Route(0.0)} if wanted in (None, state) else {}
+                target = (None if loop is None else id(loop), again)
+                return {BlockOutcome(None, ((target, NOTHING),)): _Route(0.0)}
 
-    def _chosen(
-        self,
-        place: _PlanContext,
-        branches: tuple[StepSequence, ...],
-        state: Valid,
-        *,
-        complete: bool,
-    ) -> _Routes:
-        inner = place.inside(BRANCH)
-        ways = [self._sequence(inner, one, {state: _Route(0.0)}) for one in branches]
-        if not complete:
-            ways.append({one: _Route(0.0) for one in _ANY if one is state or state is Valid.BOTH})
-        found: _Routes = {}
-        for after in (*_ANY, None):
-            parts = [_ending(one, after) for one in ways]
-            if all(part is not None for part in parts) and (
-                after is None or any(after in one for one in ways)
-            ):
-                whole = _Route(0.0)
-                for part in parts:
-                    assert part is not None
-                    whole = whole.plus(part.cost, part.history)
-                found[after] = whole
-        return found
+    def _called(self, place: _PlanContext, call: ProgramCall) -> _Ways:
+        every = call.by_outer.get(place.node.datum, ())
+        found: _Ways | None = None
+        for name in call.procedures:
+            # An array may be passed as several arguments.
+            inside: dict[ProgramArray, bool] = {}
+            for other, one in every:
+                if other == name and one.inner in self.procedures[name].data:
+                    is_part = not one.whole or place.node.datum in self._scattered
+                    inside[one.inner] = inside.get(one.inner, False) or is_part
+            own: _Ways = {PASSED: _Route(0.0)}
+            for number, (inner, part) in enumerate(sorted(inside.items())):
+                factor = place.weight / len(call.procedures)
+                more = self._of_argument(place, _ArrayNode(name, inner), factor, part=part)
+                own = _cheapest(_combined(own, more, of_choice)) if number else more
+            found = own if found is None else _cheapest(_combined(found, own, of_choice))
+        return found or {}
 
-    def _called(self, place: _PlanContext, call: ProgramCall, state: Valid) -> _Routes:
-        found: _Routes = {}
-        for after in _ANY:
-            contract = Contract(state, after)
-            costs = [
-                self._cost_of_call(place, name, each, contract)
-                for name, each in zip(call.procedures, call.passed, strict=True)
-            ]
-            if all(cost is not None for cost in costs):
-                total = sum(cost or 0.0 for cost in costs) * place.weight / len(costs)
-                found[after] = _Route(total, (None, _CallChoice(call, contract)))
-        return found
-
-    def _cost_of_call(
-        self,
-        place: _PlanContext,
-        name: ProcedureName,
-        passed: tuple[Passed, ...],
-        contract: Contract,
-    ) -> float | None:
-        """Return the cost of transfers in a called procedure, None if it has no such contract."""
-        used = self.procedures[name].data
-        inner: dict[ProgramArray, bool] = {}
-        for one in passed:
-            if one.outer == place.datum and one.inner in used:
-                is_part = not one.whole or place.datum in self._scattered
-                inner[one.inner] = inner.get(one.inner, False) or is_part
-        if not inner:
-            return 0.0 if contract.entry is contract.exit else None
-        total = 0.0
-        for datum, part in sorted(inner.items()):
-            way = self._table(name, datum, part=part).get(contract)
-            if way is None:
-                return None
-            total += way.cost
-        return total
+    def _of_argument(
+        self, place: _PlanContext, node: _ArrayNode, factor: float, *, part: bool
+    ) -> _Ways:
+        """Return the outcomes of a call for one argument."""
+        known = self.procedures[node.procedure].fixed
+        if known is not None:
+            states = known[node.datum]
+            contracts = states.part if part else states.whole
+            if not contracts:
+                return {}
+            return {BlockOutcome(effect_of(contracts)): _Route(min(contracts.values()) * factor)}
+        table = self._table(node, self._restricting(node, place.fixed))
+        is_part = part and self._writes_parts
+        return _least(
+            (
+                BlockOutcome(of_a_part(effect) if is_part else effect),
+                _Route(way.cost * factor, (None, _Taken(node, effect))),
+            )
+            for effect, way in table.items()
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _PlanContext:
-    """The array, its procedure and constructs: the weight, and the states where jumps arrive.
+    """The array in a procedure, the weight of a block, and the effects chosen for procedures.
 
-    If the transfers of the procedure are `fixed`, there are no others. Without `moves`, there are
-    none.
+    Without `moves`, there are no transfers.
     """
 
-    procedure: ProcedureName
-    datum: ProgramArray
-    env: Mapping[tuple[int | None, bool], Valid]
+    node: _ArrayNode
+    fixed: _Fixed
     weight: float = 1.0
-    fixed: tuple[ProgramTransfer, ...] | None = None
     moves: bool = True
 
-    def inside(
-        self, factor: float, loop: Line | None = None, state: Valid | None = None
-    ) -> _PlanContext:
-        env = self.env
-        if loop is not None and state is not None:
-            env = {**env, (id(loop), True): state, (id(loop), False): state}
-        return replace(self, env=env, weight=self.weight * factor)
+    def inside(self, factor: float) -> _PlanContext:
+        return replace(self, weight=self.weight * factor)
 
     def before(self, step: ProgramStep, body: StepSequence) -> Position:
         if step.line is None:
             return self.at_end(body)
-        return Position(self.procedure, step.line, -1, id(step.line))
+        return Position(self.node.procedure, step.line, -1, id(step.line))
 
     def at_end(self, body: StepSequence) -> Position:
-        return Position(self.procedure, body.line, body.block, id(body.line))
+        return Position(self.node.procedure, body.line, body.block, id(body.line))
+
+
+def _least(ways: Iterable[tuple[BlockOutcome, _Route]]) -> _Ways:
+    """Return the cheapest way to each outcome."""
+    found: _Ways = {}
+    for outcome, way in ways:
+        if outcome not in found or way.cost < found[outcome].cost:
+            found[outcome] = way
+    return found
+
+
+def _combined(
+    first: _Ways, second: _Ways, join: Callable[[BlockOutcome, BlockOutcome], BlockOutcome | None]
+) -> _Ways:
+    """Return the cheapest ways through two parts."""
+    found: _Ways = {}
+    for one, way in first.items():
+        for other, added in second.items():
+            outcome = join(one, other)
+            if outcome is None:
+                continue
+            cost = way.cost + added.cost
+            if outcome not in found or cost < found[outcome].cost:
+                rest = added.history
+                found[outcome] = _Route(cost, way.history if rest is None else (way.history, rest))
+    return found
+
+
+def _cheapest(ways: _Ways) -> _Ways:
+    """Return the ways without those for which another costs as little and has a better outcome."""
+    if len(ways) == 1:
+        return ways
+    return {
+        outcome: way
+        for outcome, way in ways.items()
+        if not any(
+            other.cost <= way.cost and better is not outcome and leaves_as_much(better, outcome)
+            for better, other in ways.items()
+        )
+    }
+
+
+def _weighted_calls(body: StepSequence, weight: float) -> Iterator[tuple[ProgramCall, float]]:
+    """Yield the calls in a block with their estimated numbers."""
+    for step in body.steps:
+        match step:
+            case ProgramCall():
+                yield step, weight
+            case ChoiceStep(branches):
+                for one in branches:
+                    yield from _weighted_calls(one, weight * BRANCH)
+            case RepeatStep(inner):
+                yield from _weighted_calls(inner, weight * LOOP)
 
 
 def _parts_of(
@@ -484,43 +587,6 @@ def _parts_of(
     return parts, frozenset(found)
 
 
-def _after_transfer(transfer: ProgramTransfer, ways: _Routes) -> _Routes:
-    """Return the ways after a transfer; it must not replace the only valid copy."""
-    found: _Routes = {}
-    for state, way in ways.items():
-        if state is None or state.has(transfer.to.other):
-            after = None if state is None else Valid.BOTH
-            new = way if state is None else way.plus(transfer.weight, transfer)
-            if after not in found or new.cost < found[after].cost:
-                found[after] = new
-    return found
-
-
-def _weakened(ways: _Routes) -> _Routes:
-    """Return the ways, and those that leave one of two valid copies to become stale."""
-    found, both = dict(ways), ways.get(Valid.BOTH)
-    for state in _MISSING:
-        if both is not None and (state not in found or both.cost < found[state].cost):
-            found[state] = both
-    return found
-
-
-def _ending(ways: _Routes, state: Valid | None) -> _Route | None:
-    """Return the way to a state, or the way of a branch that never reaches its end."""
-    if state in ways:
-        return ways[state]
-    return ways[None] if set(ways) == {None} else None
-
-
-def _has_jumps(step: ProgramStep) -> bool:
-    match step:
-        case ChoiceStep(branches):
-            return any(one.has_jumps for one in branches)
-        case RepeatStep(body):
-            return body.has_jumps
-    return isinstance(step, JumpStep)
-
-
 def _flat(history: _History) -> Iterator[object]:
     """Yield the items of a history, and of those in it, in order."""
     items: list[object] = []
@@ -528,7 +594,7 @@ def _flat(history: _History) -> Iterator[object]:
         history, item = history
         items.append(item)
     for item in reversed(items):
-        if isinstance(item, tuple) and not isinstance(item, _CallChoice):
+        if isinstance(item, tuple) and not isinstance(item, _Taken):
             yield from _flat(item)
         elif item is not None:
             yield item

@@ -7,7 +7,8 @@ host and one on the device.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -129,6 +130,15 @@ class ProgramCall:
         """The arrays of the caller that the procedures use."""
         return frozenset(one.outer for each in self.passed for one in each)
 
+    @cached_property
+    def by_outer(self) -> Mapping[ProgramArray, tuple[tuple[ProcedureName, Passed], ...]]:
+        """The arguments for each array of the caller, with their procedures."""
+        found: dict[ProgramArray, list[tuple[ProcedureName, Passed]]] = defaultdict(list)
+        for name, each in zip(self.procedures, self.passed, strict=True):
+            for one in each:
+                found[one.outer].append((name, one))
+        return {outer: tuple(every) for outer, every in found.items()}
+
 
 @dataclass(frozen=True)
 class ChoiceStep:
@@ -195,7 +205,23 @@ class StepSequence:
     @cached_property
     def has_jumps(self) -> bool:
         """True if a step, also a nested one, is a jump."""
-        return any(isinstance(one, JumpStep) for one in nested_steps(self))
+        return any(map(_has_jumps, self.steps))
+
+    def steps_with(self, datum: ProgramArray) -> tuple[ProgramStep, ...]:
+        """Return the steps that use an array or contain jumps."""
+        numbers = self._numbers.get(datum, ())
+        if self.has_jumps:
+            jumps = (at for at, one in enumerate(self.steps) if _has_jumps(one))
+            numbers = sorted({*numbers, *jumps})
+        return tuple(self.steps[at] for at in numbers)
+
+    @cached_property
+    def _numbers(self) -> Mapping[ProgramArray, Sequence[int]]:
+        found: dict[ProgramArray, list[int]] = defaultdict(list)
+        for at, step in enumerate(self.steps):
+            for datum in step.data:
+                found[datum].append(at)
+        return found
 
 
 @dataclass(frozen=True)
@@ -262,13 +288,25 @@ def nested_steps(sequence: StepSequence) -> Iterator[ProgramStep]:
                 yield from nested_steps(body)
 
 
+def _has_jumps(step: ProgramStep) -> bool:
+    match step:
+        case ChoiceStep(branches):
+            return any(one.has_jumps for one in branches)
+        case RepeatStep(body):
+            return body.has_jumps
+    return isinstance(step, JumpStep)
+
+
 def _without(step: ProgramStep, data: frozenset[ProgramArray]) -> ProgramStep:
     match step:
         case WorkStep(side, uses):
             kept = {one: use for one, use in uses.items() if one not in data}
             return WorkStep(side, kept, step.line, step.place)
         case ProgramCall(names, passed):
-            inner = tuple(tuple(one for one in each if one.inner not in data) for each in passed)
+            inner = tuple(
+                tuple(one for one in each if one.inner not in data and one.outer not in data)
+                for each in passed
+            )
             return ProgramCall(names, inner, step.line, step.place)
         case ChoiceStep(branches):
             parts = tuple(one.without(data) for one in branches)

@@ -128,11 +128,6 @@ that does not know them by their class has to take them for something that may d
 """
 
 
-def is_plain_line(line: un.Line) -> bool:
-    """Return whether a statement is plain (`Plain`), or a label to which no statement jumps."""
-    return isinstance(line, Plain) or (isinstance(line, un.Label) and not line.is_target)
-
-
 def blocks_of(line: un.Line) -> tuple[tuple[un.Line, ...], ...]:
     """Return the statement blocks directly inside `line`, in source order."""
     if not isinstance(line, un.CompoundStatement):

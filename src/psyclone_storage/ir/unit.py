@@ -88,7 +88,7 @@ class Call:
 class Do(CompoundStatement):
     """A counted loop from `start` to `stop`, inclusive; the default step is 1.
 
-    `uid` identifies the loop across transformations (`ir.loops`).
+    `uid` identifies the loop across transformations (`ir.loops`). A `label` may end it.
     """
 
     variable: Name
@@ -98,6 +98,7 @@ class Do(CompoundStatement):
     step: Expr | None = None
     name: str = field(default="", kw_only=True)
     uid: str = field(default="", compare=False, repr=False, kw_only=True)
+    label: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
@@ -212,10 +213,9 @@ class Continue:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The label of the following statement; `is_target`: statements may jump to it."""
+    """The label of the following statement."""
 
     number: str
-    is_target: bool = True
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
@@ -235,6 +235,7 @@ class While(CompoundStatement):
     condition: Expr | None
     body: tuple[Line, ...]
     name: str = field(default="", kw_only=True)
+    label: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     extent: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 

@@ -105,7 +105,7 @@ def _returns(lines: Iterable[Line]) -> bool:
 
 
 def _has_label(lines: Iterable[Line]) -> bool:
-    return any(isinstance(line, Label) and line.is_target for line in walk_lines(lines))
+    return any(isinstance(line, Label) for line in walk_lines(lines))
 
 
 def _does_nothing(lines: Iterable[Line]) -> bool:

@@ -19,6 +19,7 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.coherence.program_transfers import ProgramPlan, plan_program
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.device_program import (
+    Passed,
     ProcedureName,
     ProgramArray,
     ProgramCall,
@@ -28,7 +29,7 @@ from psyclone_storage.ir.device_program import (
     nested_steps,
 )
 from psyclone_storage.ir.directive import Directive
-from psyclone_storage.ir.expr import Name, Origin
+from psyclone_storage.ir.expr import CallFunction, Name, Origin
 from psyclone_storage.ir.facts import ASSUMPTIONS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ScopeKind
@@ -39,7 +40,7 @@ from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.device_reports import DataPlan, transfer_reports
 from psyclone_storage.pipeline.device_restrictions import Restrictions
 from psyclone_storage.pipeline.pointed_arrays import pointed_names
-from psyclone_storage.pipeline.program_regions import all_groups, host_lines
+from psyclone_storage.pipeline.program_regions import all_groups, host_lines, with_last
 from psyclone_storage.pipeline.program_tree import ProgramTree, TreeProblem
 from psyclone_storage.pipeline.program_uses import (
     GivenUses,
@@ -110,6 +111,7 @@ class DataPlanner:
         Arrays for which there is no plan are added to `excluded`.
         """
         every = (*self.tree.procedures.values(), *self.tree.finished.values())
+        self._add_absent(excluded, closed | opened)
         while True:
             kept = tuple(self._with_names(one.without(frozenset(excluded))) for one in every)
             plan = plan_program(kept, closed, opened, self.uses.assumed)
@@ -118,6 +120,7 @@ class DataPlanner:
             excluded |= self.with_passed(
                 {one: self._why_infeasible(one) for one in plan.infeasible}
             )
+            self._add_absent(excluded, closed | opened)
 
     def _with_names(self, procedure: ProgramProcedure) -> ProgramProcedure:
         """Return a procedure that transfers only arrays that it can name.
@@ -130,7 +133,7 @@ class DataPlanner:
         if own is None or own.kind is not ScopeKind.PROGRAM:
             return found
         shared = {one for one in procedure.data if not one.procedure}
-        fresh = frozenset(one for one in shared if self._is_allocatable(one))
+        fresh = frozenset(one for one in shared if self._is_declared(one, "allocatable"))
         return replace(found, fresh=procedure.fresh | fresh, left=procedure.left | shared)
 
     def _why_infeasible(self, datum: ProgramArray) -> str:
@@ -179,7 +182,7 @@ class DataPlanner:
         for procedure in self.tree.finished.values():
             fixed = procedure.fixed or {}
             found.update(one for one, states in fixed.items() if states.on_device)
-        return self.with_passed(dict.fromkeys(found, ""))
+        return self.with_passed(dict.fromkeys(found, ""), both=True)
 
     def excluded(
         self, every: Iterable[ProgramArray], root: ProcedureName | None = None
@@ -234,16 +237,18 @@ class DataPlanner:
             self._imports_of[module] = frozenset(queue[1:])
         return self._imports_of[module]
 
-    def with_passed(self, reasons: Mapping[ProgramArray, str]) -> dict[ProgramArray, str]:
-        """Return arrays with those that are passed as them or as which they are passed."""
+    def with_passed(
+        self, reasons: Mapping[ProgramArray, str], *, both: bool = False
+    ) -> dict[ProgramArray, str]:
+        """Return arrays with those that are passed as them or, if `both`, as which they are passed.
+
+        An argument can be planned although an array without copies is passed as it.
+        """
         linked: dict[ProgramArray, set[ProgramArray]] = defaultdict(set)
-        for procedure in self.tree.procedures.values():
-            for step in nested_steps(procedure.body):
-                if isinstance(step, ProgramCall):
-                    for each in step.passed:
-                        for one in each:
-                            linked[one.inner].add(one.outer)
-                            linked[one.outer].add(one.inner)
+        for one in self._passed():
+            linked[one.inner].add(one.outer)
+            if both:
+                linked[one.outer].add(one.inner)
         found = dict(reasons)
         queue = list(reasons)
         for datum in queue:
@@ -251,6 +256,32 @@ class DataPlanner:
                 found[other] = found[datum]
                 queue.append(other)
         return found
+
+    def _passed(self) -> Iterator[Passed]:
+        for procedure in self.tree.procedures.values():
+            for step in nested_steps(procedure.body):
+                if isinstance(step, ProgramCall):
+                    for each in step.passed:
+                        yield from each
+
+    def _add_absent(
+        self, excluded: dict[ProgramArray, str], callable_: frozenset[ProcedureName]
+    ) -> None:
+        """Exclude arguments as which no array with copies is passed.
+
+        Others than the procedures of the tree may call those in `callable_`.
+        """
+        given: dict[ProgramArray, set[ProgramArray]] = defaultdict(set)
+        for one in self._passed():
+            given[one.inner].add(one.outer)
+        for procedure in self.tree.procedures.values():
+            for datum in procedure.data - excluded.keys():
+                outer = given.get(datum, set())
+                why = self.tree.temporary.get(datum)
+                known = procedure.name in callable_ or not datum.procedure
+                if known or not (outer or why) or outer - excluded.keys():
+                    continue
+                excluded[datum] = why or excluded[min(outer)]
 
     # ------------------------------------------------------------------------ directives
 
@@ -272,18 +303,25 @@ class DataPlanner:
                 own -= self._unnamed.get(root, {}).keys()
             here = [one for one in plan.transfers if one.position.procedure == procedure.name]
             moved = {one.datum for one in here}
-            absent = {one for one in moved if procedure.name != root or self._is_allocatable(one)}
-            updates = _updates(here, absent, openmp=self._is_openmp(procedure.name))
+            absent = {one for one in moved if self._is_declared(one, "allocatable")}
+            absent |= moved if procedure.name != root else set()
+            optional = frozenset(one for one in moved if self._is_declared(one, "optional"))
+            updates = _updates(here, absent, optional, openmp=self._is_openmp(procedure.name))
             self._edit_procedure(procedure.name, updates, own & used, moved, shared & used)
         if root is not None:
             for name in self.tree.allocated.keys() - {one.name for one in procedures}:
                 self._edit_allocations(name, shared & used, openmp=self._is_openmp(root))
 
-    def _is_allocatable(self, one: ProgramArray) -> bool:
-        name = ProcedureName(one.module, one.procedure)
-        code = self.uses.code(name) if one.procedure else self.modules[one.module]
-        item = code.declared(one.name)
-        return item is not None and "allocatable" in item.words
+    def declaration(self, datum: ProgramArray) -> un.Declare | None:
+        """Return the declaration of a variable of a procedure or of a module."""
+        if not datum.procedure:
+            module = self.modules.get(datum.module)
+            return None if module is None else module.declared(datum.name)
+        return self.uses.code(ProcedureName(datum.module, datum.procedure)).declared(datum.name)
+
+    def _is_declared(self, datum: ProgramArray, word: str) -> bool:
+        item = self.declaration(datum)
+        return item is not None and word in item.words
 
     def _edit_procedure(
         self,
@@ -458,17 +496,7 @@ def _with_data(body: _Lines, data: list[ProgramArray], code: Routine, *, openmp:
     enter = (un.EnterDataLine(first, values=False, openmp=openmp),) if first else ()
     leave = un.ExitDataLine(tuple(Name(one.name) for one in data), openmp=openmp)
 
-    def change(lines: _Lines) -> _Lines:
-        found: list[un.Line] = []
-        for line in lines:
-            if isinstance(line, un.Return):
-                found.append(leave)
-            found.append(with_changed_blocks(line, change))
-        return tuple(found) if len(found) > len(lines) else _same(lines, found)
-
-    inner = change(body)
-    ended = bool(inner) and isinstance(inner[-1], un.Return)
-    return (*enter, *inner) if ended else (*enter, *inner, leave)
+    return (*enter, *with_last(body, leave))
 
 
 def _same(old: tuple[un.Line, ...], new: list[un.Line]) -> tuple[un.Line, ...]:
@@ -476,25 +504,36 @@ def _same(old: tuple[un.Line, ...], new: list[un.Line]) -> tuple[un.Line, ...]:
 
 
 def _updates(
-    transfers: Iterable[ProgramTransfer], absent: set[ProgramArray], *, openmp: bool
+    transfers: Iterable[ProgramTransfer],
+    absent: set[ProgramArray],
+    optional: frozenset[ProgramArray],
+    *,
+    openmp: bool,
 ) -> Mapping[tuple[int, int], list[un.Line]]:
     """Return the updates at each position of a procedure.
 
     Data in `absent` may have no copies: allocatable arrays, and data outside the root, because
-    others than the procedures of the tree may call it. Then regions copy what they need.
+    others than the procedures of the tree may call it. Then regions copy what they need. Only if
+    they are present, directives name `optional` arguments.
     """
-    moved: dict[tuple[int, int], dict[tuple[Side, bool], list[Name]]]
+    moved: dict[tuple[int, int], dict[tuple[Side, bool, ProgramArray | None], list[Name]]]
     moved = defaultdict(lambda: defaultdict(list))
     for one in transfers:
-        key = one.to, one.datum in absent
+        key = one.to, one.datum in absent, one.datum if one.datum in optional else None
         moved[one.position.key, one.position.block][key].append(Name(one.datum.name))
     return {
         where: [
-            un.UpdateLine(to, tuple(names), if_present, openmp)
-            for (to, if_present), names in lines.items()
+            _if_present(un.UpdateLine(to, tuple(names), if_present, openmp), argument)
+            for (to, if_present, argument), names in lines.items()
         ]
         for where, lines in moved.items()
     }
+
+
+def _if_present(update: un.UpdateLine, argument: ProgramArray | None) -> un.Line:
+    if argument is None:
+        return update
+    return un.If((un.Branch(CallFunction(Name("present"), (Name(argument.name),)), (update,)),))
 
 
 def _allocating(

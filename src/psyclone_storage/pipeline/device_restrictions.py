@@ -40,7 +40,11 @@ _MANAGED = regex(
 )
 _OF_HOST = regex(r"(?:omp|acc)\b(?!\s+(?:routine|declare|wait|end)\b)")
 _HIDES = regex(r"\bcall\b|!\$|\bentry\b")
-_HARMLESS = regex(r"(?:implicit|private|public|protected|intrinsic|external|import|interface)\b")
+_HARMLESS = regex(
+    r"(?:implicit|private|public|protected|intrinsic|external|import|interface|character)\b"
+    r"|type\b(?!\s*\()"
+)
+"""Declarations that do not change the meaning of an array of numbers: components are not arrays."""
 _NONBLOCKING = regex(r"mpi_(?:i(?!nit|nfo)\w+|\w+_init)$")
 _ENTRY = regex(r"\s*entry\s+(?P<name>\w+)")
 _SEPARATE = regex(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from enum import Enum
 
-from psyclone_storage.analysis.bodies.effects import ProcedureCall
+from psyclone_storage.analysis.bodies.effects import ProcedureCall, module_of
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
@@ -15,7 +15,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import path_of
 from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.ir.typed import Typing
-from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
+from psyclone_storage.ir.types import DataType, DerivedType, Intrinsic, ScalarType
 from psyclone_storage.ir.typing import CScope, PrintError
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.overloads import sort_of
@@ -78,9 +78,15 @@ class SpecificProcedures:
             return MAYBE
         if sort_of(kind, self.code) != sort_of(item.type, procedure):
             return False
-        if rank is None or is_elemental:
+        if rank is None or is_elemental or self._may_differ(kind, item.type, procedure):
             return MAYBE
         return self._is_kind(value, kind, item.type, procedure)
+
+    def _may_differ(self, kind: DataType, wanted: DataType, procedure: Routine) -> bool:
+        """Return whether two derived types with one name may be those of two modules."""
+        if not isinstance(kind, DerivedType) or not isinstance(wanted, DerivedType):
+            return False
+        return module_of(kind, self.code) != module_of(wanted, procedure)
 
     def _is_text(self, value: ex.Expr) -> bool | Maybe:
         """Return whether a value is a scalar of type character."""

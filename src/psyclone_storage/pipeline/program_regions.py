@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import is_
 
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.rewrite import blocks_of
+from psyclone_storage.ir.rewrite import blocks_of, with_changed_blocks
 
 _REGIONS = (Directive.ACC_PARALLEL, Directive.ACC_KERNELS, Directive.OMP_TARGET)
 _OPENS = regex(
@@ -103,3 +104,20 @@ def host_lines(lines: Iterable[un.Line]) -> Iterator[un.Line]:
     for is_region, group in all_groups(lines):
         if not is_region:
             yield group[0]
+
+
+def with_last(body: tuple[un.Line, ...], last: un.Line) -> tuple[un.Line, ...]:
+    """Return the statements of a procedure with one more before each of its ends."""
+
+    def change(lines: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
+        found: list[un.Line] = []
+        for line in lines:
+            if isinstance(line, un.Return):
+                found.append(last)
+            found.append(with_changed_blocks(line, change))
+        same = len(found) == len(lines) and all(map(is_, found, lines))
+        return lines if same else tuple(found)
+
+    inner = change(body)
+    ended = bool(inner) and isinstance(inner[-1], un.Return)
+    return inner if ended else (*inner, last)

@@ -98,7 +98,8 @@ class ProgramTree:
     """The procedures of a call tree, callers first, with reasons for what is not planned.
 
     Those in `finished` are in other files; only their contracts are known. `pointed` are the names
-    of arrays that pointers may denote, None if these are not known.
+    of arrays that pointers may denote, None if these are not known. `temporary` are arguments that
+    may be no planned arrays, with reasons: without copies, transfers have no effect.
     """
 
     uses: ProgramUses
@@ -106,6 +107,7 @@ class ProgramTree:
     pointed: frozenset[str] | None = None
     procedures: dict[ProcedureName, ProgramProcedure] = field(default_factory=dict)
     left_out: dict[ProgramArray, str] = field(default_factory=dict)
+    temporary: dict[ProgramArray, str] = field(default_factory=dict)
     problems: list[TreeProblem] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
     allocated: dict[ProcedureName, list[_Allocation]] = field(default_factory=dict)
@@ -416,6 +418,8 @@ class _ProcedureReader:
         is_free = pointed is not None and not pointed & {key, datum.name}
         is_free = is_free and not (key in self._code.dummy_keys and self._name == self._tree.root)
         words = item.words - {"target"} if is_free else item.words
+        if self._name != self._tree.root:
+            words -= {"optional"}
         reason = next((why for word, why in _NOT_PLANNED.items() if word in words), "")
         if not isinstance(item.type, ScalarType):
             return False
@@ -480,7 +484,7 @@ class _ProcedureReader:
             is_array = path is not None and len(path.variable) == 1 and self.is_planned(path.root)
             if not is_array or path is None:
                 if name not in self._tree.finished and reader.is_planned(key):
-                    self._tree.left_out.setdefault(inner, f"'{ex.spell(value)}' is passed as it")
+                    self._tree.temporary.setdefault(inner, f"'{ex.spell(value)}' is passed as it")
                 continue
             outer = self._tree.uses.datum(path.root, self._code)
             if not reader.is_planned(key):

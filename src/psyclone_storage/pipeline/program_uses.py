@@ -92,6 +92,8 @@ class ProgramUses:
     _codes: dict[ProcedureName, Routine] = field(default_factory=dict)
     _written: dict[int, tuple[Routine, frozenset[str]]] = field(default_factory=dict)
     _changes: dict[ProcedureName, frozenset[ProgramArray]] = field(default_factory=dict)
+    _changed: dict[ProcedureName, frozenset[ProgramArray]] = field(default_factory=dict)
+    _called: dict[ProcedureName, tuple[ProcedureName, ...]] = field(default_factory=dict)
     _allocates: dict[tuple[ProcedureName, str], bool] = field(default_factory=dict)
     _resolver: CallResolver | None = None
 
@@ -294,12 +296,19 @@ class ProgramUses:
         found = {root: None}
         queue = [root]
         for name in queue:
-            code = self.code(name)
-            for call in call_sites(walk_lines(code.body), code):
-                new = [one for one in self.called(call, code) if one not in found]
-                found |= dict.fromkeys(new)
-                queue += new
+            new = [one for one in self.called_by(name) if one not in found]
+            found |= dict.fromkeys(new)
+            queue += new
         return tuple(found)
+
+    def called_by(self, name: ProcedureName) -> tuple[ProcedureName, ...]:
+        """Return the procedures of the program that the statements of a procedure may call."""
+        if name not in self._called:
+            code = self.code(name)
+            calls = call_sites(walk_lines(code.body), code)
+            every = chain.from_iterable(self.called(call, code) for call in calls)
+            self._called[name] = tuple(dict.fromkeys(every))
+        return self._called[name]
 
     def has_fixed_shape(self, key: str, code: Routine) -> bool:
         """Return whether nothing changes a name in the bounds of an array during a procedure."""
@@ -327,16 +336,21 @@ class ProgramUses:
     def changed(self, name: ProcedureName) -> frozenset[ProgramArray]:
         """Return the variables of other scopes that a call of a procedure may write."""
         if name not in self._changes:
-            names = self.reachable(name)
-            codes = [self.code(one) for one in names if one not in self.given]
-            given = (self.given[one].changed for one in names if one in self.given)
-            self._changes[name] = frozenset(
-                self._outside(key, code)
-                for code in codes
-                for key in self.written(code)
-                if code.declared(key) is None
-            ).union(*given)
+            self._changes[name] = frozenset[ProgramArray]().union(
+                *map(self._changed_itself, self.reachable(name))
+            )
         return self._changes[name]
+
+    def _changed_itself(self, name: ProcedureName) -> frozenset[ProgramArray]:
+        """Return the variables of other scopes that statements of a procedure may write."""
+        if name in self.given:
+            return self.given[name].changed
+        if name not in self._changed:
+            code = self.code(name)
+            self._changed[name] = frozenset(
+                self._outside(key, code) for key in self.written(code) if code.declared(key) is None
+            )
+        return self._changed[name]
 
     def _outside(self, key: str, code: Routine) -> ProgramArray:
         """Return a variable of another scope; only its name is known if that is not found."""

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.device_program import CopyUse
@@ -22,7 +23,7 @@ from psyclone_storage.ir.transfer import Side
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 from psyclone_storage.lowering import runtime_names_registry as registry
 from psyclone_storage.lowering import runtime_names_storage as words
-from psyclone_storage.pipeline.program_regions import groups
+from psyclone_storage.pipeline.program_regions import groups, with_last
 
 _Lines = tuple[un.Line, ...]
 _KINDS = {
@@ -32,6 +33,7 @@ _KINDS = {
 }
 _MOST_DIMENSIONS = {Intrinsic.REAL: 3, Intrinsic.INTEGER: 2}
 _KIND_MODULE = "iso_fortran_env"
+_DATA_WORD = regex(r"(?<![%\w])(?<!%\s)(?<!default\()[a-z]\w*\b(?!\s*:)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class StorageCalls:
         inner = self._block(body)
         if not self.root:
             return inner
-        return (self._reports(value=True), *inner)
+        return (self._reports(value=True), *with_last(inner, self._reports(value=False)))
 
     @property
     def uses(self) -> tuple[un.Use, ...]:
@@ -116,8 +118,6 @@ class StorageCalls:
                 return
             case un.ExitDataLine(items):
                 yield from self._of_each(items, "release_storage")
-                if self.root and not line.finalize:
-                    yield self._reports(value=False)
             case un.UpdateLine(to, items):
                 word = "bring_to_host" if to is Side.HOST else "wrote_on_host"
                 yield from self._of_each(items, word)
@@ -228,15 +228,28 @@ def _renamed(group: _Lines, names: Mapping[str, ex.Name]) -> _Lines:
     """Return a region with other names of arrays, also in its directives."""
     if not names:
         return group
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b", re.IGNORECASE)
 
     def change(expr: ex.Expr) -> ex.Expr:
         return substituted(expr, names)
 
     def changed(line: un.Line) -> _Lines:
         if isinstance(line, un.DirectiveLine):
-            text = pattern.sub(lambda found: names[key_of(found[0])].text, line.text)
-            return (un.DirectiveLine(text),)
+            return (un.DirectiveLine(_with_names(line.text, names)),)
         return (line,)
 
     return rewritten(everywhere(group, change), changed)
+
+
+def _with_names(text: str, names: Mapping[str, ex.Name]) -> str:
+    """Return a directive with other names in the lists of its clauses.
+
+    Components, operators before a colon, and the words of clauses stay.
+    """
+
+    def renamed(found: re.Match[str]) -> str:
+        before = text[: found.start()]
+        is_inside = before.count("(") > before.count(")")
+        new = names.get(key_of(found[0])) if is_inside else None
+        return found[0] if new is None else new.text
+
+    return _DATA_WORD.sub(renamed, text)

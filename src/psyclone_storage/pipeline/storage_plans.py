@@ -71,8 +71,10 @@ class _StoragePlanner(TreePlanner):
         reasons = super().excluded(data, root)
         new: dict[ProgramArray, str] = {}
         for datum in data:
-            item = self._declaration(datum)
+            item = self.declaration(datum)
             why = "" if item is None else why_not_stored(item, self._sizes.of_element(datum))
+            if item is not None and "optional" in item.words:
+                why = "it may be absent"
             if why:
                 new[datum] = why
         for procedure in self.tree.procedures.values():
@@ -81,13 +83,17 @@ class _StoragePlanner(TreePlanner):
                     for one in each:
                         if not one.whole:
                             new[one.outer] = "a storage is found by the address of a whole array"
-        return {**self.with_passed(new), **reasons}
+        new |= self.tree.temporary
+        return self.with_passed({**new, **reasons})
 
-    def _declaration(self, datum: ProgramArray) -> un.Declare | None:
-        if not datum.procedure:
-            module = self.modules.get(datum.module)
-            return None if module is None else module.declared(datum.name)
-        return self.uses.code(ProcedureName(datum.module, datum.procedure)).declared(datum.name)
+    def with_passed(
+        self, reasons: Mapping[ProgramArray, str], *, both: bool = True
+    ) -> dict[ProgramArray, str]:
+        """Return arrays with those that are passed as them and as which they are passed.
+
+        A storage keeps its copy on the device, so no array without a plan may get one.
+        """
+        return super().with_passed(reasons, both=both)
 
     def edit(
         self,
@@ -138,7 +144,7 @@ class _StoragePlanner(TreePlanner):
             datum = self.uses.datum(key, code)
             if datum not in data:
                 datum = next((one for one in data if not one.procedure and one.name == key), datum)
-            item = self._declaration(datum)
+            item = self.declaration(datum)
             if datum in data and item is not None:
                 found[key] = stored_array(item, key, self._sizes.of_element(datum))
         return found

@@ -29,7 +29,7 @@ first loop after its word: `omp-do(loop1)`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
@@ -265,12 +265,15 @@ class FileBench(Bench[FileTree, NamedStep]):
         return self._verdicts.setdefault((id(base), self._facts_key), (base, {}))[1]
 
     def _flow_with_blocks(self, code: Routine) -> Flow:
-        key = (id(code), tuple(one for one in self._facts if one.kind in FLOW_KINDS))
+        routine = self._key(code)
+        self._latest[routine] = self._flow_given(code, self._own(code), self._latest.get(routine))
+        return self._latest[routine]
+
+    def _flow_given(self, code: Routine, facts: Facts, former: Flow | None = None) -> Flow:
+        """Return the data flow of a routine, given promises; it is computed once."""
+        key = (id(code), tuple(one for one in facts if one.kind in FLOW_KINDS))
         if key not in self._flows:
-            routine = self._key(code)
-            flow = flow_with(code, self._own(code), self._latest.get(routine))
-            self._flows[key] = (code, flow)
-            self._latest[routine] = flow
+            self._flows[key] = (code, flow_with(code, facts, former))
         return self._flows[key][1]
 
     def planned(self, code: Routine) -> PlannedCode:
@@ -311,7 +314,8 @@ class FileBench(Bench[FileTree, NamedStep]):
     def cures(self, routine: str, uid: str) -> Facts:
         """Return the promises that would make a loop independent, nothing if none is found."""
         base = self._base(self.code(routine))
-        return cures_of(self.node(routine, uid), base, self._own(base))
+        flow = partial(self._flow_given, base)
+        return cures_of(self.node(routine, uid), base, self._own(base), flow)
 
     def footprint(self, routine: str, uid: str) -> CodeFootprint:
         """Return the footprint of a loop, for questions about other transformations."""

@@ -321,7 +321,7 @@ class _Auto:
 def _amount(lines: Iterable[un.Line]) -> int:
     total = 0
     for line in lines:
-        if isinstance(line, un.Comment | un.Blank | un.DirectiveLine | un.Label | un.Continue):
+        if isinstance(line, un.Comment | un.Blank | un.DirectiveLine):
             continue
         if isinstance(line, un.Do):
             trips = _trips(line)

@@ -176,12 +176,14 @@ def test_commands_at_once_may_be_killed(tmp_path: Path) -> None:
     ]
     for process in processes:
         process.start()
-    time.sleep(2)
+    cache, limit = Cache(tmp_path), time.monotonic() + 60
+    while not any(map(cache.find, KEYS)) and time.monotonic() < limit:
+        time.sleep(0.01)
+    time.sleep(0.5)
     for process in processes:
         assert process.is_alive()
         os.kill(process.pid or 0, signal.SIGKILL)
         process.join()
-    cache = Cache(tmp_path)
     found = [cache.find(key) for key in KEYS]
     assert all(data in (None, content(key)) for data, key in zip(found, KEYS, strict=True))
     assert any(found)
@@ -190,7 +192,7 @@ def test_commands_at_once_may_be_killed(tmp_path: Path) -> None:
 def test_threads_that_keep_one_entry_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    together = threading.Barrier(4, timeout=20)
+    together = threading.Barrier(4, timeout=60)
 
     def write(path: Path, data: bytes) -> None:
         together.wait()

@@ -173,7 +173,7 @@ def test_processes_end_with_a_parent_that_is_killed(
             time.sleep(0.01)
         parent.send_signal(number)
         # The end of its output arrives only when no process holds the pipe any more.
-        _, said = parent.communicate(timeout=30)
+        _, said = parent.communicate(timeout=120)
     assert parent.returncode == -number
     assert said == b""
     assert {path.name for path in tmp_path.glob("stopped-*")} == {

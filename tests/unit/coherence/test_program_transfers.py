@@ -147,7 +147,7 @@ def test_a_procedure_transfers_a_part_and_restores_the_copy_of_the_rest() -> Non
     assert {one.datum: one.to for one in plan.transfers if one.weight < LOOP} == {
         A: Side.HOST, DUMMY: Side.HOST,
     }  # fmt: skip
-    assert plan.contracts[LEAF, DUMMY] == Contract(Valid.DEVICE, Valid.DEVICE)
+
     assert check_program(procedures, plan.transfers, [ROOT]) is None
     assert_each_is_needed(procedures, plan.transfers)
 
@@ -413,24 +413,106 @@ def weights(body: StepSequence, factor: float = 1.0) -> dict[int, float]:
     return found
 
 
+def assert_no_plan_costs_less(procedures: tuple[ProgramProcedure, ...]) -> None:
+    """Try all sets of transfers that cost less than those of the plan."""
+    plan = plan_program(procedures, frozenset({ROOT}))
+    assert not plan.infeasible
+    assert not plan.inexact
+    assert check_program(procedures, plan.transfers, [ROOT], 300) is None
+    calls = executions(procedures)
+    own = sum(one.weight * calls[one.position.procedure] for one in plan.transfers)
+    choices: list[ProgramTransfer] = []
+    for procedure in procedures:
+        known = weights(procedure.body)
+        for at in positions(procedure, procedure.body):
+            key = at.key if at.block < 0 else (at.key, at.block)
+            weight = known.get(key, 1.0) * calls[procedure.name]  # type: ignore[call-overload]
+            for datum in sorted(procedure.data):
+                choices += [ProgramTransfer(datum, side, at, weight) for side in Side]
+    cheapest = sorted(one.weight for one in choices)
+    for number in range(len(choices) + 1):
+        if sum(cheapest[:number]) >= own:
+            break
+        for some in itertools.combinations(choices, number):
+            if sum(one.weight for one in some) < own:
+                assert check_program(procedures, some, [ROOT], 300) is not None, some
+
+
+def executions(procedures: tuple[ProgramProcedure, ...]) -> dict[ProcedureName, float]:
+    """Return the estimated number of executions of each procedure; callers are first."""
+    found = dict.fromkeys((one.name for one in procedures), 0.0) | {ROOT: 1.0}
+    for procedure in procedures:
+        known = weights(procedure.body, found[procedure.name])
+        for step in nested_steps(procedure.body):
+            if isinstance(step, ProgramCall):
+                for name in step.procedures:
+                    found[name] += known[id(step.line)] / len(step.procedures)
+    return found
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_no_plan_costs_less(seed: int) -> None:
-    """All sets of transfers of a small program are tried."""
     rng = random.Random(seed)
     procedure = root(*random_steps(rng, (A,), 1))
     while len(positions(procedure, procedure.body)) > 5:
         procedure = root(*random_steps(rng, (A,), 1))
-    own = sum(one.weight for one in transfers_of(procedure))
-    known = weights(procedure.body)
-    choices = [
-        ProgramTransfer(A, side, at, known.get(at.key if at.block < 0 else (at.key, at.block), 1.0))  # type: ignore[call-overload]
-        for at in positions(procedure, procedure.body)
-        for side in Side
-    ]
-    for number in range(len(choices) + 1):
-        for some in itertools.combinations(choices, number):
-            if sum(one.weight for one in some) < own:
-                assert check_program((procedure,), some, [ROOT], 60) is not None, some
+    assert_no_plan_costs_less((procedure,))
+
+
+def small_tree(rng: random.Random) -> tuple[ProgramProcedure, ...]:
+    """Return a root that calls a procedure twice, also through another one."""
+    middle, y = ProcedureName("m", "middle"), ProgramArray("m", "middle", "y")
+
+    def calls(outer: ProgramArray, number: int) -> list[ProgramStep]:
+        found: list[ProgramStep] = []
+        for _ in range(number):
+            step: ProgramStep = call(rng.random() < 0.8, outer)
+            kind = rng.random()
+            found.append(loop(step) if kind < 0.3 else choice((step,)) if kind < 0.5 else step)
+        return found
+
+    def mixed(steps: list[ProgramStep], datum: ProgramArray, number: int) -> StepSequence:
+        for _ in range(number):
+            use = CopyUse(rng.random() < 0.7, rng.random() < 0.5)
+            steps.insert(rng.randrange(len(steps) + 1), work(rng.choice(list(Side)), use, datum))
+        return StepSequence(tuple(steps))
+
+    through = rng.random() < 0.5
+    inside = calls(A, 1 + (not through))
+    if through:
+        inside.append(ProgramCall((middle,), ((Passed(y, A),),), line()))
+    found = [ProgramProcedure(ROOT, mixed(inside, A, rng.randrange(1, 3)))]
+    if through:
+        found.append(ProgramProcedure(middle, mixed(calls(y, 1), y, rng.randrange(2))))
+    leaf = StepSequence(random_steps(rng, (DUMMY,), 1)[:2])
+    return (*found, ProgramProcedure(LEAF, leaf))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_plan_of_a_tree_with_shared_procedures_costs_less(seed: int) -> None:
+    rng = random.Random(seed)
+    procedures = small_tree(rng)
+    while sum(len(positions(one, one.body)) for one in procedures) > 8:
+        procedures = small_tree(rng)
+    assert_no_plan_costs_less(procedures)
+
+
+def test_the_time_grows_with_the_size_of_a_tree() -> None:
+    """Each of 40 procedures calls the next one twice, in branches that are nested four deep."""
+    names = [ROOT, *(ProcedureName("m", f"p{at}") for at in range(40))]
+    data = [A, *(ProgramArray("m", name.name, "x") for name in names[1:])]
+    found = []
+    for at, name in enumerate(names):
+        steps: tuple[ProgramStep, ...] = (device(CHANGE, data[at]), host(READ, data[at]))
+        if at + 1 < len(names):
+            inner = Passed(data[at + 1], data[at])
+            steps += tuple(ProgramCall((names[at + 1],), ((inner,),), line()) for _ in range(2))
+        for _ in range(4):
+            steps = (loop(choice(steps, (host(READ, data[at]),))),)
+        found.append(ProgramProcedure(name, StepSequence(steps)))
+    plan = plan_program(found, frozenset({ROOT}))
+    assert not plan.infeasible | plan.inexact
+    assert {one.datum for one in plan.transfers} == {*data}
 
 
 def test_executions_count_transfers() -> None:

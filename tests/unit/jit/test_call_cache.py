@@ -505,7 +505,7 @@ def test_an_invoke_that_stands_nowhere_is_done() -> None:
     one, two = ones(2)
     for by in (2.0, 3.0):
         _thread.start_new_thread(invoke, (take(one, two, by),))
-        for _ in range(200):
+        for _ in range(1200):
             if one.values[1, 1] == by:
                 break
             time.sleep(0.05)

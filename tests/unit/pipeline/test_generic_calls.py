@@ -144,6 +144,49 @@ def test_an_unknown_module_may_have_more_procedures(call: str, status: int, tmp_
     assert status == 0 or "it is not known which procedure" in done.err
 
 
+TYPES = """\
+module first_types
+  implicit none
+  type :: box
+    integer :: size = 1
+  end type box
+end module first_types
+module second_types
+  implicit none
+  type :: box
+    real :: size = 1.0
+  end type box
+end module second_types
+module boxes_mod
+  use not_here
+  use first_types, only : box
+  implicit none
+  interface fill
+    module procedure fill_first
+  end interface fill
+contains
+  subroutine fill_first(one, x)
+    type(box), intent(in) :: one
+    real, intent(inout) :: x(10)
+    !$acc kernels
+    x(:) = one%size * x
+    !$acc end kernels
+  end subroutine fill_first
+end module boxes_mod
+"""
+
+
+@pytest.mark.parametrize(("module", "status"), [("first_types", 0), ("second_types", 1)])
+def test_types_of_two_modules_may_have_one_name(module: str, status: int, tmp_path: Path) -> None:
+    """An unknown module may provide the procedure for the other type."""
+    (tmp_path / "boxes_mod.f90").write_text(TYPES, "utf-8")
+    uses = f"  use boxes_mod, only : fill\n  use {module}, only : box\n"
+    text = root("  call fill(z, b)\n", "  type(box) :: z\n", uses)
+    done = planned(tmp_path, text, "boxes_mod.f90")
+    assert done.status == status, done.err
+    assert status == 0 or "it is not known which procedure 'fill' is" in done.err
+
+
 EXTENDED = """\
 module first_mod
   implicit none

@@ -19,10 +19,10 @@ from psyclone_storage.ir.intrinsics import INQUIRING
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, path_of, prefixes
 from psyclone_storage.ir.rewrite import (
+    Plain,
     construct_name,
     everywhere,
     expressions_of,
-    is_plain_line,
     names_in,
     names_of_line,
     rewritten,
@@ -96,7 +96,7 @@ def associated_lines(line: un.Line, names: RoutineNames) -> tuple[un.Line, ...] 
     except _UnclearError:
         return None
     lines = tuple(walk_lines(found))
-    plain = (isinstance(one, un.Where | un.Select) or is_plain_line(one) for one in lines)
+    plain = (isinstance(one, Plain | un.Where | un.Select) for one in lines)
     is_known = all(plain) and not any(unknown_lines(found))
     return found if is_known and not any(map(moves_memory, lines)) else None
 
@@ -175,9 +175,10 @@ def _counted(
     """Yield the reads in the header of a loop, then the writes of its counters."""
     counters = [line.variable] if isinstance(line, un.Do) else [it.variable for it in line.controls]
     keys = [counter.key for counter in counters]
+    hidden = () if isinstance(line, un.Do) else keys
     for part in expressions_of(line):
         if not (isinstance(part, ex.Name) and part.key in keys):
-            yield from reads_of(part, names)
+            yield from (one for one in reads_of(part, names) if one.root not in hidden)
     for key in keys:
         yield MemoryAccess(AccessPath(key), True)
 
@@ -429,7 +430,7 @@ def unknown_lines(
         match line:
             case un.Opaque():
                 yield line, line.text.split("\n")[0]
-            case un.Goto() | un.Label(is_target=True):
+            case un.Goto() | un.Label():
                 yield line, "a jump to a label"
             case un.Conditional():
                 yield line, line.branches[0].text
@@ -449,7 +450,7 @@ def irregular_lines(lines: Iterable[un.Line]) -> tuple[un.Line, ...]:
 
     They are not understood, may leave a loop or the routine, or have their own execution order.
     """
-    return tuple(line for line in walk_lines(lines) if not is_plain_line(line))
+    return tuple(line for line in walk_lines(lines) if not isinstance(line, Plain))
 
 
 def is_understood(lines: Iterable[un.Line], names: RoutineNames) -> bool:

@@ -21,7 +21,7 @@ from psyclone_storage.ir.intrinsics import (
 )
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, OperatorKind
-from psyclone_storage.ir.rewrite import is_plain_line, names_in, names_of_line, walk_lines
+from psyclone_storage.ir.rewrite import Plain, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -266,7 +266,7 @@ def changed_names(lines: tuple[un.Line, ...]) -> frozenset[str]:
                 found.add(line.variable.key)
             case un.Call(_, args):
                 found.update(*(names_in(arg) for arg in args))
-            case _ if not is_plain_line(line):
+            case _ if not isinstance(line, Plain):
                 found |= names_of_line(line)
     return frozenset(found)
 

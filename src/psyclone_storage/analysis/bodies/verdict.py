@@ -6,7 +6,7 @@ needed, and promises that would change a negative verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import reduce
 from itertools import combinations
@@ -214,16 +214,19 @@ def _comparison(tested: tuple[Polynomial, ...]) -> ex.Expr:
     return ex.Binary(relation, left, right)
 
 
-def cures_of(loop: FlowNode, code: Routine, facts: Facts = ()) -> Facts:
+def cures_of(
+    loop: FlowNode, code: Routine, facts: Facts, flow_given: Callable[[Facts], Flow]
+) -> Facts:
     """Return the smallest set of promises that makes a loop independent; empty if none does.
 
-    `loop` is a node of the flow of `code`. The promises concern unknown procedures, pointer
+    `loop` is a node of the flow of `code`, and `flow_given` returns this flow with promises, as
+    `flow_with` does. The promises concern unknown procedures, pointer
     components and the variables of blocking pairs. No promise is proposed that is certainly false:
     that iterations do not access one element, if they do at a constant distance, or that a variable
     is private, if it is read after the loop.
     """
     assert isinstance(loop.line, Do)
-    flow = flow_with(code, facts)
+    flow = flow_given(facts)
     lines = [node.line for node in flow.inside(flow.node(loop.number))]
     unknown = sorted(unknown_procedures(lines, flow.names))
     pure = [Fact(FactKind.PURE, name, code.key) for name in unknown if name.isidentifier()]
@@ -233,15 +236,17 @@ def cures_of(loop: FlowNode, code: Routine, facts: Facts = ()) -> Facts:
         wanted.append(FactKind.DATA_COMPONENTS)
     new = [Fact(kind) for kind in wanted if kind not in made]
     tried = (chosen for count in range(len(new) + 1) for chosen in combinations(new, count))
-    cured = (_cured(loop, code, facts, [*pure, *chosen]) for chosen in tried)
+    cured = (_cured(loop, flow_given, facts, [*pure, *chosen]) for chosen in tried)
     found = sorted((one for one in cured if one is not None), key=len)
     return tuple(found[0]) if found else ()
 
 
-def _cured(loop: FlowNode, code: Routine, facts: Facts, tried: list[Fact]) -> list[Fact] | None:
+def _cured(
+    loop: FlowNode, flow_given: Callable[[Facts], Flow], facts: Facts, tried: list[Fact]
+) -> list[Fact] | None:
     """Return the promises `tried` and those about blocking pairs; None if insufficient."""
     assert isinstance(loop.line, Do)
-    flow = flow_with(code, (*facts, *tried))
+    flow = flow_given((*facts, *tried))
     node = flow.node(loop.number)
     verdict = verdict_of(node, flow, (*facts, *tried))
     if verdict.is_independent:
@@ -257,7 +262,7 @@ def _cured(loop: FlowNode, code: Routine, facts: Facts, tried: list[Fact]) -> li
             if _reads_first(pair.first.variable, node, flow):
                 return None
             kind = FactKind.PRIVATE
-        blocking[name] = Fact(kind, name, code.key, loop.line.uid)
+        blocking[name] = Fact(kind, name, flow.code.key, loop.line.uid)
     found = [*tried, *blocking.values()]
     return found if verdict_of(node, flow, (*facts, *found)).is_independent else None
 

@@ -109,7 +109,7 @@ class Statements:
                 self.writer.put("#pragma omp taskwait")
             case un.Comment(text):
                 self.writer.put(f"// {text.strip()}" if text.strip() else "")
-            case un.Continue() | un.Blank() | un.DirectiveLine() | un.Label(is_target=False):
+            case un.Continue() | un.Blank() | un.DirectiveLine():
                 pass
             case _:
                 raise PrintError(f"the statement '{first_words(line)}' is not printed")

@@ -221,7 +221,7 @@ class _Writer:
 
     def _line(self, line: un.Line, mask: PointMask) -> list[str]:
         match line:
-            case un.Blank() | un.Continue() | un.Label(is_target=False):
+            case un.Blank() | un.Continue():
                 return []
             case un.Comment(text):
                 return [f"# {part.strip()}".rstrip() for part in text.splitlines()]

@@ -66,7 +66,7 @@ class ProcedureWriter(ValueWriter):
 
     def _line(self, line: un.Line, behind: tuple[un.Line, ...]) -> list[str]:
         match line:
-            case un.Blank() | un.Continue() | un.Label(is_target=False):
+            case un.Blank() | un.Continue():
                 return []
             case un.Comment(text):
                 return [f"# {part.strip()}".rstrip() for part in text.splitlines()]

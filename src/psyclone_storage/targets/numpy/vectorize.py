@@ -335,7 +335,7 @@ def _flow(lines: Iterable[un.Line], key: str) -> tuple[bool, bool]:
 
 def _flow_of(line: un.Line, key: str) -> tuple[bool, bool]:
     match line:
-        case un.Blank() | un.Comment() | un.Continue() | un.Label(is_target=False):
+        case un.Blank() | un.Comment() | un.Continue():
             return False, False
         case un.Assign(ex.Name() as target, value) if target.key == key:
             return key in names_in(value), True

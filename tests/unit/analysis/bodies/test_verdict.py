@@ -6,20 +6,25 @@ import os
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from psyclone_storage.analysis.bodies import verdict as verdict_module
+from psyclone_storage.analysis.bodies.flow import Flow, flow_of
 from psyclone_storage.analysis.bodies.verdict import Verdict
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import RegionOptions
 from psyclone_storage.ir.expr import whole
+from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import rewritten
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.transform.file_bench import FileBench
 from psyclone_storage.transform.file_blocks import AddDirective
-from support.file_benches import file_bench, printed
+from support.file_benches import file_bench, printed, subroutine_bench
 from support.loop_nests import NESTS, TRAPS, LoopNest, module_text, program_text
 
 
@@ -299,3 +304,22 @@ def test_a_pure_function_reads_the_pointers_of_its_module() -> None:
     """The reason names the pointer, not a word of the function."""
     (reason,) = bench().verdict("targets_of_a_module", "loop1").reasons
     assert "'at' is read" in reason.message
+
+
+@pytest.mark.parametrize("count", [1, 10])
+def test_the_flow_with_promises_is_computed_once(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All loops call the same procedure, whose promise makes them independent."""
+    computed: list[frozenset[FactKind]] = []
+
+    def counted(code: Routine, assumed: frozenset[FactKind], *others: Any) -> Flow:
+        computed.append(assumed)
+        return flow_of(code, assumed, *others)
+
+    monkeypatch.setattr(verdict_module, "flow_of", counted)
+    loop = "do i = 1, n\ncall unknown(a(i))\nend do\n"
+    bench = subroutine_bench(loop * count, "real :: a(n)\n    integer :: i")
+    cures = [bench.cures("work", one.uid) for one in bench.loops("work")]
+    assert all("unknown" in {fact.name for fact in found} for found in cures)
+    assert len(computed) == 3

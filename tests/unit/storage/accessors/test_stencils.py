@@ -130,7 +130,7 @@ def test_a_patch_has_the_values_of_its_global_indices(
     buffer = Buffer(values, chunks=chunks)
     for chunk, place in zip(range(chunks), places, strict=False):
         space = place if device == "emulated" else place.removesuffix(":1")
-        buffer.prefetch(space, buffer.chunks.span(chunk)).result(10)
+        buffer.prefetch(space, buffer.chunks.span(chunk)).result(60)
     buffer.stats.reset()
     stencil = read_stencil(given_as, shape)
     assert stencil is not None
@@ -163,11 +163,11 @@ def test_a_patch_waits_for_a_chunk_on_its_way_and_copies_its_part_of_others() ->
     assert not arriving.done()
     assert not ready.done()
     bus_is_free.set()
-    ready.result(10)
+    ready.result(60)
     assert arriving.done()
     seen: list[Any] = []
     task.execute(lambda patch: seen.extend(np.array(patch.array).tolist()))
-    task.finalize().result(10)
+    task.finalize().result(60)
     assert seen == [2.0, 3.0, 4.0, 5.0]
     assert (buffer.stats.count, buffer.stats.nbytes) == (2, 4 * 8 + 2 * 8)
 

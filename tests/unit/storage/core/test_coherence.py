@@ -256,7 +256,7 @@ def test_const_data_cannot_be_written() -> None:
     with pytest.raises(ConstBufferError, match="newer values than its memory at node:0"):
         wrapped.make_valid(HOST)
     with pytest.raises(ConstBufferError, match="newer values"):
-        wrapped.prefetch(HOST).result(5)
+        wrapped.prefetch(HOST).result(60)
     assert not wrapped.table.holders
 
 
@@ -390,7 +390,7 @@ def test_a_preferred_space_pulls_the_truth_in() -> None:
     assert buffer.point_of_truth() == (device_space(1),)
     token = buffer.acquire(HOST, WRITE_ONLY)
     token.array[:] = 3.0
-    buffer.close(token).result(5)
+    buffer.close(token).result(60)
     assert buffer.point_of_truth() == (device_space(1),)
     assert buffer.is_valid(GPU1)
 
@@ -460,7 +460,7 @@ def test_memory_goes_back_without_the_garbage_collector() -> None:
     try:
         buffer = on_host(4096)
         values(buffer, GPU)
-        buffer.prefetch(GPU1).result(5)
+        buffer.prefetch(GPU1).result(60)
         gone = weakref.ref(buffer)
         in_use = host_memory().use.in_use
         del buffer

@@ -61,7 +61,7 @@ def test_the_executing_context_nests_and_belongs_to_a_thread() -> None:
         assert Context.current() is device
     assert Context.current() is Context.host()
     assert seen == [Context.host()]
-    assert device.submit(Context.current).result(5) is device
+    assert device.submit(Context.current).result(60) is device
 
 
 @pytest.mark.spec("HM-23", "HM-31")

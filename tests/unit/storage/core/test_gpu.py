@@ -40,7 +40,7 @@ def test_a_prefetch_arrives() -> None:
     buffer = CoherentBuffer(1000, "f8")
     with buffer.acquire("host", AccessMode.WRITE_ONLY) as access:
         access.array[:] = np.arange(1000)
-    buffer.prefetch("gpu").result(10)
+    buffer.prefetch("gpu").result(60)
     assert buffer.is_valid("gpu")
     with buffer.acquire("gpu") as access:
         assert float(access.kernel_array.sum()) == 499500.0

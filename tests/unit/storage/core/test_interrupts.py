@@ -31,10 +31,10 @@ from psyclone_storage.storage.core.spaces import memory_space
 from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.gdp.binding import Binding
 from psyclone_storage.storage.memory.registry import memory_of
+from storage_threads import PATIENCE
 
 READ, RDWR, WRONLY = AccessMode.READ, AccessMode.READ_WRITE, AccessMode.WRITE_ONLY
 ROUNDS = 30
-PATIENCE = 20.0
 
 pytestmark = [
     pytest.mark.usefixtures("_emulated"),

@@ -27,11 +27,11 @@ from psyclone_storage.storage.core.locks import AccessMode, Policy
 from psyclone_storage.storage.core.spaces import device_space
 from psyclone_storage.storage.core.token import AccessRequest
 from psyclone_storage.storage.memory.registry import memory_of
+from storage_threads import PATIENCE
 
 READ, WRITE_ONLY, READ_WRITE = AccessMode.READ, AccessMode.WRITE_ONLY, AccessMode.READ_WRITE
 AUTO, WAIT, RAISE = Policy.AUTO, Policy.WAIT, Policy.RAISE
 HOST, GPU, GPU1 = "host", "gpu", "gpu:1"
-PATIENCE = 5.0
 
 
 @pytest.fixture
@@ -338,9 +338,9 @@ def test_a_prefetch_overlaps_and_the_next_access_waits() -> None:
     fresh.make_valid(HOST)
     begin = time.perf_counter()
     prefetched = fresh.prefetch(GPU)
-    assert not prefetched.done()
-    assert not fresh.is_valid(GPU)
-    assert fresh.incarnations()[1].pending
+    found = prefetched.done(), fresh.is_valid(GPU), fresh.incarnations()[1].pending
+    if time.perf_counter() - begin < 0.3:  # otherwise other programs have taken that time
+        assert found == (False, False, True)
     fresh.acquire(HOST, READ, RAISE).release()
     fresh.acquire(GPU, READ, RAISE).release()
     assert time.perf_counter() - begin >= 0.3

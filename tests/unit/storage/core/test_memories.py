@@ -251,7 +251,7 @@ def test_routes_between_devices(peers: bool, expected: Route) -> None:
     router().copy(ends, *allocations, span)
     assert target.get().tolist() == [0, 1, 2, 3, 4, 5, 0, 0]
     target.fill(0)
-    router().copy_async(ends, *allocations, span).result(5)
+    router().copy_async(ends, *allocations, span).result(60)
     assert target.get().tolist() == [0, 1, 2, 3, 4, 5, 0, 0]
 
 
@@ -262,8 +262,10 @@ def test_an_asynchronous_copy_takes_the_time_of_the_bus_elsewhere() -> None:
     there, here = memory.allocate(400), host_memory().allocate(400)
     begin = time.perf_counter()
     copied = memory.memcpy_from_async(there, here, (0, 400))
-    assert not copied.done()
-    copied.result(5)
+    is_done = copied.done()
+    if time.perf_counter() - begin < 0.1:  # otherwise other programs have taken that time
+        assert not is_done
+    copied.result(60)
     assert time.perf_counter() - begin >= 0.1
 
 
@@ -339,7 +341,7 @@ def test_a_stream_whose_worker_could_not_be_started_starts_one_the_next_time(
         patched.setattr(threading.Thread, "start", refuse)
         with pytest.raises(RuntimeError, match="new thread"):
             stream.submit(int)
-    assert stream.submit(int, "7").result(5.0) == 7
+    assert stream.submit(int, "7").result(60) == 7
 
 
 def test_an_array_without_elements_uses_all_of_its_bytes() -> None:

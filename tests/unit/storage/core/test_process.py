@@ -24,22 +24,22 @@ from psyclone_storage.storage.core.device import Emulation, use_device
 use_device("emulated", Emulation(latency=%r))
 buffer = CoherentBuffer(8, "f8", BufferOptions(init=3.0))
 buffer.make_valid("host")
-buffer.prefetch("gpu").result(10)
+buffer.prefetch("gpu").result(60)
 buffer.touch("host")
 %s
 child = os.fork()
 if not child:
-    signal.alarm(20)
+    signal.alarm(60)
     moved = buffer.prefetch("gpu")
-    error = moved.exception(5)
+    error = moved.exception(60)
     assert buffer.is_valid("gpu") or error is not None
-    buffer.prefetch("gpu").result(5)
+    buffer.prefetch("gpu").result(60)
     with buffer.acquire("gpu") as token:
         assert token.kernel_array.tolist() == [3.0] * 8
     os._exit(7)
 _, status = os.waitpid(child, 0)
 assert os.waitstatus_to_exitcode(status) == 7, status
-buffer.prefetch("gpu").result(5)
+buffer.prefetch("gpu").result(60)
 print("both went on")
 """
 
@@ -74,16 +74,16 @@ def other():
 
 thread = threading.Thread(target=other, daemon=True)
 thread.start()
-assert begun.wait(5)
+assert begun.wait(60)
 time.sleep(%(pause)r)
 child = os.fork()
 if not child:
-    signal.alarm(20)
+    signal.alarm(60)
 %(child)s
     os._exit(7)
 _, status = os.waitpid(child, 0)
 go_on.set()
-thread.join(10)
+thread.join(60)
 assert not thread.is_alive()
 assert os.waitstatus_to_exitcode(status) == 7, status
 with buffer.acquire("host", RDWR, Policy.WAIT) as token:
@@ -101,7 +101,7 @@ USES_ALL = """
     with buffer.acquire("gpu", RDWR, Policy.WAIT) as token:
         token.kernel_array[...] += 1.0
     moved = buffer.prefetch("host")
-    moved.result(5)
+    moved.result(60)
     assert gt.zeros((3,), device="gpu")[1] == 0.0
     buffer.acquire("uvm").release()
     with buffer.acquire("host") as token:
@@ -145,7 +145,7 @@ def test_a_child_does_not_wait_for_accesses_of_threads_that_it_has_not(space: st
     held = f"""
     with buffer.acquire("{space}", READ, Policy.WAIT):
         begun.set()
-        go_on.wait(20)
+        go_on.wait(60)
 """
     assert amid(held, USES_ALL) == "both went on"
 
@@ -155,7 +155,7 @@ def test_what_another_thread_was_writing_is_unusable_in_the_child() -> None:
     held = """
     with buffer.acquire("gpu", RDWR, Policy.WAIT) as token:
         begun.set()
-        go_on.wait(20)
+        go_on.wait(60)
 """
     child = """
     try:
@@ -179,7 +179,7 @@ def test_a_child_has_nobody_in_line() -> None:
         while not buffer.table.queue:
             time.sleep(0.001)
         begun.set()
-        go_on.wait(20)
+        go_on.wait(60)
 
 third = threading.Thread(target=lambda: buffer.acquire("gpu", RDWR, Policy.WAIT).release())
 """
@@ -204,7 +204,7 @@ def test_a_child_ends_accesses_that_were_dropped_before() -> None:
     before = """
     with lifetime.DROPPED._lock:
         accessor = DeviceAccessor(buffer, "host", const=True)
-        accessor.open().result(5)
+        accessor.open().result(60)
         with buffer.table.lock:
             del accessor
             gc.collect()
@@ -324,7 +324,7 @@ held.release()
 def run(program: str, status: int = 0) -> str:
     """Execute a program in a new process, and return its output."""
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == status, done.stderr
     return done.stdout.strip()
@@ -339,19 +339,22 @@ from psyclone_storage.storage.core.locks import AccessMode, Policy
 
 gt.use_device("emulated")
 buffer = Buffer((4,), init=3.0)
-waits = threading.Event()
+waits, goes_on = threading.Event(), threading.Event()
 
 def kernel(x):
     %(kernel)s
 
 def child():
-    signal.alarm(20)
+    signal.alarm(60)
     %(child)s
     os._exit(7)
 
 def forked():
     pid = os.fork()
-    return pid if pid else child()
+    if not pid:
+        child()
+    goes_on.set()
+    return pid
 
 task = GpuTask("slow").register(buffer, mode="rw")
 queued = GpuTask("queued").register(buffer, mode="rw")
@@ -362,11 +365,12 @@ with buffer.acquire("host", AccessMode.READ_WRITE, Policy.WAIT) as token:
 print("both went on")
 """
 
-SLEEPS = "waits.set(); time.sleep(0.3); x += 1"
+WAITS = "waits.set(); goes_on.wait(60); x += 1"
+"""A kernel that runs until its process has forked."""
 GOES_ON = """
     for promise in promises:
         try:
-            promise.result(5)
+            promise.result(60)
         except StorageError as error:
             assert "forked while the task" in str(error)
         else:
@@ -387,21 +391,21 @@ GOES_ON = """
     ],
 )
 def test_a_child_is_rid_of_the_tasks_of_other_threads(start: str) -> None:
-    run_ = f"{start}; waits.wait(5); pid = forked()"
-    program = TASK % {"kernel": SLEEPS, "child": GOES_ON, "run": run_}
+    run_ = f"{start}; waits.wait(60); pid = forked()"
+    program = TASK % {"kernel": WAITS, "child": GOES_ON, "run": run_}
     assert run(program) == "both went on"
 
 
-IN_THE_KERNEL = "global pid; x += 1; pid = os.fork(); pid or signal.alarm(20)"
+IN_THE_KERNEL = "global pid; x += 1; pid = os.fork(); pid or signal.alarm(60)"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.parametrize("call", ["task.run(kernel)", "task.submit(kernel).result(5)"])
+@pytest.mark.parametrize("call", ["task.run(kernel)", "task.submit(kernel).result(60)"])
 def test_a_kernel_that_forks_ends_in_both_processes(call: str) -> None:
     run_ = f"""
 parent = os.getpid()
 threading.Thread(target=lambda: ({call}, waits.set())).start()
-waits.wait(5)
+waits.wait(60)
 """
     at_end = """
     assert GpuTask("again").register(buffer).run(lambda x: x.tolist()) == [4.0] * 4

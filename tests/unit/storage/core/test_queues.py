@@ -316,7 +316,7 @@ def test_a_prefetch_goes_on_beside_kernels() -> None:
     set_on_device(busy, 1.0)
     with traced() as trace:
         add_on_device(busy, 1.0)
-        following.prefetch("gpu").result(10)
+        following.prefetch("gpu").result(60)
         add_on_device(busy, 1.0)
     assert len(trace.beside("copy", "kernel")) == 1
     assert_host_sees(busy, 3.0)

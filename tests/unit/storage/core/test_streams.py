@@ -113,10 +113,10 @@ def test_an_access_opened_elsewhere_is_used_in_the_stream_of_its_user(
     buffer = accessors.Buffer(np.ones(SIZE))
     for stream in streams:
         accessor = accessors.DeviceAccessor(buffer)
-        accessor.open().result(10)
+        accessor.open().result(60)
         with accessor.on_device(), stream:
             accessor.array[...] = accessor.array * 2.0
-            accessor.close().result(10)
+            accessor.close().result(60)
     assert on_host(buffer) == {4.0}
 
 

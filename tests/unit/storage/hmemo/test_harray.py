@@ -133,9 +133,9 @@ def test_the_element_type_is_a_parameter(dtype: Any, value: Any, host: Context) 
 
 def test_structured_elements_travel(device: str, host: Context, cuda: Context) -> None:
     array = HArray(3, host, (3, 0.5), dtype=RECORD)
-    array.prefetch(cuda).result(10)
+    array.prefetch(cuda).result(60)
     HostWriteAccess(array).release()
-    array.prefetch(cuda).result(10)
+    array.prefetch(cuda).result(60)
     assert array.isValid(cuda)
     with ReadAccess(array, cuda) as access:
         assert access.get().dtype == RECORD
@@ -392,7 +392,7 @@ def test_sizes_of_numpy_are_sizes() -> None:
 
 def test_a_place_is_a_context_a_memory_a_space_or_its_name(cuda: Context) -> None:
     array = HArray(np.ones(4))
-    array.prefetch(cuda).result(10)
+    array.prefetch(cuda).result(60)
     tag = cuda.space.tag
     for place in (cuda, cuda.getMemoryPtr(), cuda.space, tag):
         assert array.isValid(place)

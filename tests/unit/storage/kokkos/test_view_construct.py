@@ -159,15 +159,15 @@ def test_an_execution_space_initialises_without_a_fence() -> None:
 
     def block() -> None:
         started.set()
-        go_on.wait(10)
+        go_on.wait(60)
 
     blocked = Cuda.submit(block)
-    assert started.wait(10)
+    assert started.wait(60)
     view = View["double*", CudaSpace](view_alloc("late", Cuda()), 100)
     buffer = view.handle.memory.buffer
     assert not buffer.is_initialised()
     go_on.set()
-    blocked.result(10)
+    blocked.result(60)
     Cuda.fence()
     assert buffer.is_valid(CudaSpace)
     assert create_mirror_view_and_copy(view)(99) == 0.0

@@ -106,7 +106,7 @@ def test_a_copy_on_an_execution_space_is_a_future() -> None:
     there = View["double**", CudaSpace]("t", 3, 4)
     future = deep_copy(Cuda(), there, VALUES)
     assert future is not None
-    future.result(10)
+    future.result(60)
     assert values_of(there) == VALUES.tolist()
 
 

@@ -17,7 +17,7 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import spell
-from psyclone_storage.ir.rewrite import rewritten, walk_lines, with_each_block
+from psyclone_storage.ir.rewrite import walk_lines, with_each_block
 from psyclone_storage.ir.routine import declarations_in, uses_in
 from psyclone_storage.languages.fortran.parse.actions import read_simple
 from psyclone_storage.languages.fortran.parse.brackets import closing
@@ -212,11 +212,11 @@ class _ElementCursor:
         place = Span(statement.source, first, first + len(statement.label))
         label = un.Label(statement.label, place=place)
         before = tuple(self._trailing())
-        if statement.label not in self._labels:
+        if _number(statement.label) not in self._labels:
             if _divides(statement):
                 raise NestingError
             return (*before, label, self._statement(statement))
-        if statement.label != until:
+        if _number(statement.label) != until:
             raise NestingError
         self._ended = until
         if ended_construct(statement.text) == "do":
@@ -295,7 +295,10 @@ class _ElementCursor:
         start = self._at
         self._at += 1
         if found := LABELLED_DO.match(text):
-            body = self._labelled_body(found["label"])
+            label = _number(found["label"])
+            body = self._labelled_body(label)
+            if isinstance(head, un.Do | un.While):
+                head, body = _ended_by_label(head, body, label)
         else:
             body = tuple(self._block())
             self._close(_END_WORDS.get(type(head), "do"), name)
@@ -313,7 +316,7 @@ class _ElementCursor:
             raise NestingError
         if label not in self._labels:
             self._ended = ""
-        return _with_cycles(body, label)
+        return body
 
     def _choice(self, statement: SourceStatement, text: str, name: str) -> un.Line:
         start = self._at
@@ -474,10 +477,11 @@ class _Balance:
     def _statement(self, statement: SourceStatement) -> None:
         text = unnamed_text(statement.text)
         if found := LABELLED_DO.match(text):
-            self._labels.append(found["label"])
+            self._labels.append(_number(found["label"]))
             return
-        if statement.label in self._labels:
-            self._labels = [label for label in self._labels if label != statement.label]
+        number = _number(statement.label)
+        if number in self._labels:
+            self._labels = [label for label in self._labels if label != number]
             return
         if ended_construct(statement.text):
             self._depth -= 1
@@ -542,28 +546,35 @@ def _without_label(found: un.Opaque, statement: SourceStatement) -> un.Opaque:
     return replace(found, text=place.text.replace("\r\n", "\n"), place=place)
 
 
-def _with_cycles(body: tuple[un.Line, ...], label: str) -> tuple[un.Line, ...]:
-    """Return the body of a loop that ends at `label`, with jumps to this label as `cycle`.
+def _number(label: str) -> str:
+    """Return a label without leading zeros, which have no meaning."""
+    return label.lstrip("0")
 
-    The label is no target of jumps if none is left.
+
+def _ended_by_label(
+    head: un.Do | un.While, body: tuple[un.Line, ...], label: str
+) -> tuple[un.Do | un.While, tuple[un.Line, ...]]:
+    """Return a loop that ends at `label`, and its body, without this label and its `continue`.
+
+    Jumps to the end of the loop are `cycle`. The label stays if other statements may jump there.
     """
-    is_end = isinstance(body[-1], un.Label | un.Continue)
-    is_innermost = any(isinstance(line, un.Label) and line.number == label for line in body)
-    new = tuple(_cycling(body, label)) if is_end and is_innermost else body
-    is_target = any(_may_jump(line, label) for line in walk_lines(new))
-
-    def marked(line: un.Line) -> tuple[un.Line, ...]:
-        if isinstance(line, un.Label) and line.number == label:
-            return (replace(line, is_target=is_target),)
-        return (line,)
-
-    return rewritten(new, marked)
+    last = body[-1]
+    place = last.label if isinstance(last, un.Do | un.While) else None
+    new = body
+    for at, line in enumerate(body):
+        if isinstance(line, un.Label) and _number(line.number) == label:
+            end = tuple(one for one in body[at + 1 :] if not isinstance(one, un.Continue))
+            new = (*(body[:at] if end else _cycling(body[:at], label)), *end)
+            place = line.place
+    if place is None or any(_may_jump(line, label) for line in walk_lines(new)):
+        return head, body
+    return replace(head, label=place), new
 
 
 def _cycling(lines: Iterable[un.Line], label: str) -> Iterator[un.Line]:
     """Yield statements of a loop with jumps to `label` as `cycle`; inner loops stay."""
     for line in lines:
-        if isinstance(line, un.Goto) and line.labels == (label,) and line.selector is None:
+        if isinstance(line, un.Goto) and line.selector is None and _may_jump(line, label):
             yield un.Cycle(place=line.place)
         elif isinstance(line, un.Do | un.While | un.DoConcurrent):
             yield line
@@ -575,10 +586,11 @@ def _may_jump(line: un.Line, label: str) -> bool:
     """Return whether a statement may jump to `label`."""
     match line:
         case un.Goto(labels):
-            return int(label) in map(int, labels)
+            return label in map(_number, labels)
         case un.Opaque(text):
-            return re.search(rf"\b0*{label}\b", text) is not None
-        case un.InputOutput(controls=parts) | un.Call(args=parts):
-            texts = " ".join(map(spell, parts))
-            return re.search(rf"\b0*{label}\b", texts) is not None
-    return False
+            return text.startswith("#") or re.search(rf"\b0*{label}\b", text) is not None
+        case un.InputOutput(controls=parts):
+            return any(re.search(rf"\b0*{label}\b", spell(part)) for part in parts)
+        case un.Call(args=parts):
+            return any(re.match(rf"\*\s*0*{label}\b", spell(part)) for part in parts)
+    return isinstance(line, un.Include)

@@ -21,6 +21,7 @@ from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.languages.fortran.parse.brackets import closing, punctuation
+from psyclone_storage.languages.fortran.parse.construct_heads import LABELLED_DO
 from psyclone_storage.languages.fortran.parse.statements import SourceStatement
 
 _REMEMBERED = 1 << 14
@@ -119,6 +120,7 @@ class _Nesting:
     """
 
     _open: dict[Hashable, list[tuple[str, SourceStatement]]] = field(default_factory=dict)
+    _labels: set[tuple[Hashable, str]] = field(default_factory=set)
 
     def follow(self, statement: SourceStatement, scope: Hashable) -> Iterator[Diagnostic]:
         """Yield a diagnostic if `statement` ends no open construct (P014).
@@ -128,6 +130,11 @@ class _Nesting:
         stack = self._open.setdefault(scope, [])
         text = _unlabelled(statement.text)
         ends = _CLOSING.match(text)
+        if found := LABELLED_DO.match(text):
+            self._labels.add((scope, found["label"]))
+        if (scope, statement.label) in self._labels:
+            self._labels.remove((scope, statement.label))
+            return
         if ends is None:
             stack += [(word, statement) for word, form in _OPENING if form.match(text)]
             return

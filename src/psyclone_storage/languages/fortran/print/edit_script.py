@@ -503,6 +503,8 @@ def _end_in_body(line: un.Line) -> tuple[int, int] | None:
     """
     placed = [one for one in blocks_of(line)[-1] if node_extent(one) is not None]
     whole = node_extent(line)
+    if isinstance(line, un.Do | un.While) and line.label is not None and whole is not None:
+        return line.label.start, whole.stop
     last = node_extent(placed[-1]) if placed else None
     if last is None or whole is None:
         return None

@@ -32,8 +32,9 @@ class TextEdit:
 
     def moves_end(self, start: int, stop: int) -> bool:
         """Return whether the edit changes where the statement from `start` to `stop` ends."""
-        is_inside = self.stop <= stop and self.start != self.stop and "\n" not in self.text
-        return self.stop > start and not is_inside
+        is_inside = start <= self.start < self.stop <= stop
+        is_statement = "\n" not in self.text and self.text[:1] not in ("", "!")
+        return self.stop > start and not (is_inside and is_statement)
 
 
 class LineBreaks:

@@ -1,4 +1,4 @@
-"""Labels at the ends of loops in edited text, and the jumps to them that are read as `cycle`.
+"""Labels that end loops in edited text, and the jumps to them that are read as `cycle`.
 
 A copy of a loop must not repeat its label, and a jump needs the label of its own loop.
 """
@@ -12,50 +12,49 @@ from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines
 
-_Loop = un.Do | un.While | un.DoConcurrent
+_LabelledLoop = un.Do | un.While
 
 
 class LoopLabels:
-    """The labels that end the loops of a file, and those that the changed file keeps."""
+    """The loops of a file that end with labels, and those that the changed file keeps."""
 
     def __init__(self, bodies: Iterable[Sequence[un.Line]]) -> None:
-        self._places = [pair for body in bodies for pair in _places(body, None)]
+        lines = [line for body in bodies for line in walk_lines(body)]
+        self._jumps = {place: tuple(_jumps(line.body)) for line, place in _labelled(lines)}
         self._kept: frozenset[Span] = frozenset()
 
     def enter(self, before: Sequence[un.Line], after: Sequence[un.Line]) -> None:
-        """Continue with a routine; it keeps what occurs once in both versions."""
-        if self._places:
-            old, new = (Counter(filter(None, map(_extent, walk_lines(x)))) for x in (before, after))
-            self._kept = frozenset(one for one in old if new[one] == 1)
+        """Continue with a routine; it keeps the loops that occur once in both versions."""
+        if self._jumps:
+            old, new = (
+                Counter(place for _, place in _labelled(walk_lines(body)))
+                for body in (before, after)
+            )
+            self._kept = frozenset(place for place in old if new[place] == 1)
 
     def may_copy(self, extent: Span) -> bool:
-        """Return whether the text at `extent` may be used for its statements.
-
-        A label is used once. A jump is used with the whole loop that has its label.
-        """
-        return all(
-            part in self._kept
-            and (part is place or (extent.start <= part.start and part.stop <= extent.stop))
-            for place, part in self._places
-            if extent.start <= place.start < extent.stop
-        )
+        """Return whether the text at `extent` may be used for its statements."""
+        for loop, jumps in self._jumps.items():
+            if extent.start <= loop.start and loop.stop <= extent.stop:
+                if loop not in self._kept:
+                    return False
+            elif any(extent.start <= place.start < extent.stop for place in jumps):
+                return False
+        return True
 
 
-def _places(lines: Iterable[un.Line], loop: Span | None) -> Iterator[tuple[Span, Span]]:
-    """Yield labels without jumps, and replaced jumps with the extents of their loops."""
+def _labelled(lines: Iterable[un.Line]) -> Iterator[tuple[un.Do | un.While, Span]]:
+    """Yield the loops that end with a label, with their extents."""
     for line in lines:
-        place = _extent(line)
-        match line:
-            case un.Label(is_target=False) if place is not None:
-                yield place, place
-            case un.Cycle() if place is not None and loop is not None and place.text[0] in "gG":
-                yield place, loop
-        for block in blocks_of(line):
-            yield from _places(block, place if isinstance(line, _Loop) else loop)
+        if isinstance(line, _LabelledLoop) and line.label is not None and line.extent is not None:
+            yield line, line.extent
 
 
-def _extent(line: un.Line) -> Span | None:
-    """Return the location of a loop, a label or a jump."""
-    if isinstance(line, _Loop):
-        return line.extent
-    return line.place if isinstance(line, un.Label | un.Cycle) else None
+def _jumps(lines: Iterable[un.Line]) -> Iterator[Span]:
+    """Yield the places of jumps that are read as `cycle`, without those in inner loops."""
+    for line in lines:
+        if isinstance(line, un.Cycle) and line.place is not None and line.place.text[0] in "gG":
+            yield line.place
+        if not isinstance(line, _LabelledLoop):
+            for block in blocks_of(line):
+                yield from _jumps(block)

@@ -134,14 +134,9 @@ def _type(data_type: DataType, polymorphic: bool) -> str:
 
 
 def emit_lines(lines: Iterable[un.Line], indent: int) -> Iterator[str]:
-    """Yield the lines of statements; the outermost are indented by `indent` blanks.
-
-    Labels without jumps to them are omitted, because a copy of a statement must not repeat a label.
-    """
+    """Yield the lines of statements; the outermost are indented by `indent` blanks."""
     label = ""
     for line in lines:
-        if isinstance(line, un.Label) and not line.is_target:
-            continue
         if isinstance(line, un.Label):
             yield from _labelled(label, "continue", indent) if label else ()
             label = line.number

@@ -31,6 +31,12 @@ def product_of(scope: KernelScope, left: ast.expr, right: ast.expr) -> ast.expr 
     return _placed(_joined(ast.Add, [ast.BinOp(*_times(one, other)) for one, other in pairs]), left)
 
 
+def is_tuple(scope: KernelScope, node: ast.expr) -> bool:
+    """Return whether an expression is certainly a tuple or a written list."""
+    is_variable = isinstance(node, ast.Name) and node.id in scope.parts
+    return is_variable or isinstance(node, ast.Tuple | ast.List)
+
+
 def _times(one: ast.expr, other: ast.expr) -> tuple[ast.expr, ast.operator, ast.expr]:
     return one, ast.Mult(), other
 

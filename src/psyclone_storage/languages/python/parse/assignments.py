@@ -44,6 +44,10 @@ def read_assignment(scope: KernelScope, node: ast.Assign) -> list[Line]:
     if isinstance(target, ast.Tuple | ast.List):
         return _assign_items(scope, node, target)
     if is_array(scope, node.value):
+        if isinstance(target, ast.Name) and target.id in scope.parts:
+            what = f"'{target.id}' is a tuple and is given an array."
+            scope.refuse("P054", what, target, "Give the array another name.")
+            return []
         return make_array(scope, node)
     if isinstance(target, ast.Subscript) and _is_sliced(scope, target):
         return assign_slices(scope, node, target, node.value)

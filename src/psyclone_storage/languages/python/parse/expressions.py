@@ -23,7 +23,11 @@ from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse import promotion as precision
 from psyclone_storage.languages.python.parse import rounding_integers as rounded
 from psyclone_storage.languages.python.parse import sequences
-from psyclone_storage.languages.python.parse.array_functions import as_operations, product_of
+from psyclone_storage.languages.python.parse.array_functions import (
+    as_operations,
+    is_tuple,
+    product_of,
+)
 from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
     constant_array,
@@ -274,6 +278,9 @@ def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
 def _operated(scope: KernelScope, node: ast.BinOp, left: TypedExpression | None) -> TypedExpression:
     """Return an operation; its `left` operand is read unless it is given."""
     if isinstance(node.op, ast.MatMult):
+        if is_tuple(scope, node.left) and is_tuple(scope, node.right):
+            what = f"'{scope.text(node)}' multiplies two tuples or lists: '@' takes an array."
+            return scope.refuse("P051", what, node, "Write 'np.dot' of them.")
         if (product := product_of(scope, node.left, node.right)) is not None:
             return read(scope, product)
         what = f"'{scope.text(node)}' is no product of two arrays of one length."

@@ -348,7 +348,7 @@ class _UnitWriter:
             case un.Comment(text):
                 said = text.strip().lstrip("!<>").strip()
                 return [PlacedLine(f"# {said}")] if said.strip("-=*") else []
-            case un.Continue() | un.DirectiveLine() | un.Label(is_target=False):
+            case un.Continue() | un.DirectiveLine():
                 return []
             case un.Call() if _is_invoke(line):
                 return [PlacedLine(text) for text in self._invoke(line)]

@@ -242,7 +242,7 @@ class KernelWriter:
             case un.Comment(text):
                 words = text.strip().lstrip("!<>").strip()
                 return [PlacedLine(f"# {words}")] if words.strip("-=*") else []
-            case un.Continue() | un.DirectiveLine() | un.Label(is_target=False):
+            case un.Continue() | un.DirectiveLine():
                 return []
             case un.Assign():
                 return [PlacedLine(text, place) for text in self._assign(line)]

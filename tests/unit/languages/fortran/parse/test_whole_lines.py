@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.rewrite import place_of_line, rewritten, walk_lines
+from psyclone_storage.ir.rewrite import place_of_line, walk_lines
 from psyclone_storage.ir.unit import (
     Assign,
     Associate,
+    Call,
     Comment,
     Conditional,
-    Continue,
     Critical,
     Cycle,
     Do,
@@ -43,10 +43,6 @@ from psyclone_storage.languages.fortran.print.printer import emit_lines
 def lines_of(text: str) -> tuple[Line, ...]:
     source = SourceText("x.f90", text)
     return read_whole_lines(tuple(elements(list(scan(source)), source.whole())))
-
-
-def _printed(line: Line) -> tuple[Line, ...]:
-    return () if isinstance(line, Label) and not line.is_target else (line,)
 
 
 UNDERSTOOD = [
@@ -104,7 +100,7 @@ def test_a_statement_is_understood_and_is_the_same_when_read_again(text: str, ki
     (line,) = lines
     assert isinstance(line, kind)
     assert not any(isinstance(inner, Opaque) for inner in walk_lines(lines))
-    assert lines_of("\n".join(emit_lines(lines, 0)) + "\n") == rewritten(lines, _printed)
+    assert lines_of("\n".join(emit_lines(lines, 0)) + "\n") == lines
 
 
 @pytest.mark.parametrize(("text", "kind"), UNDERSTOOD)
@@ -153,9 +149,10 @@ def test_the_end_of_a_loop_may_have_its_label() -> None:
 
 def test_a_jump_to_the_end_of_the_innermost_loop_is_a_cycle() -> None:
     (loop,) = lines_of("do 10 i = 1, n\nif (b) then\ngo to 10\nend if\na = 1\n10 continue")
-    kinds = [type(line) for line in walk_lines((loop,))]
-    assert kinds == [Do, If, Cycle, Assign, Label, Continue]
-    assert [line.is_target for line in walk_lines((loop,)) if isinstance(line, Label)] == [False]
+    assert [type(line) for line in walk_lines((loop,))] == [Do, If, Cycle, Assign]
+    assert isinstance(loop, Do)
+    assert loop.label is not None
+    assert loop.label.text == "10"
 
 
 @pytest.mark.parametrize(
@@ -163,31 +160,36 @@ def test_a_jump_to_the_end_of_the_innermost_loop_is_a_cycle() -> None:
     [
         "if (b) go to 10\n10 a(i) = 0",
         "do j = 1, n\nif (b) go to 10\nend do\n10 continue",
-        "go to 10\ndo 10 j = 1, n\na = 1\n10 continue",
         "go to (20, 10), j\n20 a = 1\n10 continue",
         "if (b) 20, 10, 20\n20 a = 1\n10 continue",
         "read (5, *, err=10) a\n10 continue",
         "call s(a, *10)\n10 continue",
-        "go to 010\n10 continue",
         "assign 10 to j\n10 continue",
+        "include 'jumps.inc'\n10 continue",
+        '#include "jumps.inc"\n10 continue',
     ],
 )
-def test_a_label_with_other_jumps_is_a_target(body: str) -> None:
+def test_a_label_with_other_jumps_stays(body: str) -> None:
     lines = lines_of(f"do 10 i = 1, n\n{body}")
-    targets = [
-        line.is_target
-        for line in walk_lines(lines)
-        if isinstance(line, Label) and line.number == "10"
-    ]
-    assert targets
-    assert all(targets)
+    loop = lines[0]
+    assert isinstance(loop, Do)
+    assert loop.label is None
+    assert any(isinstance(line, Label) and line.number == "10" for line in walk_lines(lines))
+
+
+def test_a_number_is_no_jump_and_zeros_in_a_label_have_no_meaning() -> None:
+    outer, following = lines_of("do 10 i = 1, n\ncall s(a, 10)\n0010 a = 1\nb = 2")
+    assert isinstance(outer, Do)
+    assert outer.label is not None
+    assert [type(line) for line in outer.body] == [Call, Assign]
+    assert isinstance(following, Assign)
 
 
 def test_labels_of_loops_and_of_other_statements() -> None:
     lines = lines_of("do 10 i = 1, 2\n20 a = 1\n10 continue\n10 b = 1")
     loop, label, after = lines
     assert isinstance(loop, Do)
-    assert [line.number for line in loop.body if isinstance(line, Label)] == ["20", "10"]
+    assert [line.number for line in loop.body if isinstance(line, Label)] == ["20"]
     assert isinstance(label, Label)
     assert isinstance(after, Assign)
 

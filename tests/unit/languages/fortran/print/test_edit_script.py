@@ -34,6 +34,7 @@ from psyclone_storage.ir.unit import (
     Return,
     While,
 )
+from psyclone_storage.languages.fortran.parse.fixed_form import fixed_source
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 
@@ -210,11 +211,13 @@ def test_a_loop_that_ends_with_a_label_keeps_what_is_added_inside() -> None:
         return (replace(line, body=(*line.body, NEW)),) if isinstance(line, Do) else (line,)
 
     body = "  do 5 i=1,n\n  if (x) go to 5\n  a  =1\n5 continue\n"
-    jump = "    if (x) then\n      cycle\n    end if\n"
-    after = f"  do i = 1, n\n{jump}  a  =1\n5 continue\n    call new()\n  end do\n"
+    after = "  do 5 i=1,n\n  if (x) go to 5\n  a  =1\n  call new()\n5 continue\n"
     assert edited(body, change) == after
     body = "  do 5 i=1,n\n  a  =1\n5 end do\n"
-    after = "  do i = 1, n\n  a  =1\n    call new()\n  end do\n"
+    after = "  do 5 i=1,n\n  a  =1\n  call new()\n5 end do\n"
+    assert edited(body, change) == after
+    body = "  do 5 i=1,n\n5 a  =1\n"
+    after = "  do i = 1, n\n    a  =1\n    call new()\n  end do\n"
     assert edited(body, change) == after
 
 
@@ -223,7 +226,7 @@ def test_the_head_of_a_loop_that_ends_with_a_label_is_exchanged() -> None:
         return (replace(line, stop=Name("m")),) if isinstance(line, Do) else (line,)
 
     body = "  do 5 i=1,n\n5 a  =1\n"
-    assert edited(body, change) == "  do i = 1, m\n5 a  =1\n  end do\n"
+    assert edited(body, change) == "  do i = 1, m\n    a  =1\n  end do\n"
 
 
 def test_a_forall_on_one_line_becomes_a_block_for_more_statements() -> None:
@@ -420,6 +423,41 @@ def test_a_loop_that_is_copied_has_its_label_in_no_copy() -> None:
     assert "go" not in text
     assert text.count("cycle") == 2
     assert text.count("end do") == 4
+
+
+@pytest.mark.parametrize(
+    "new", [(), (Comment(" nothing", as_written=True),)], ids=["removed", "comment"]
+)
+def test_a_label_needs_a_statement(new: tuple[Line, ...]) -> None:
+    text = edited(
+        "  do 10 i = 1, n\n  b = 1\n10 a = 1\n",
+        lambda line: new if isinstance(line, Assign) and line.target == Name("a") else (line,),
+    )
+    assert text.splitlines()[0].strip() == "do i = 1, n"
+    assert text.splitlines()[-1].strip() == "end do"
+    assert "10" not in text
+
+
+def test_a_label_of_two_loops_stays_if_no_loop_needs_it() -> None:
+    """The inner loop becomes one statement."""
+    text = edited(
+        "  do 10 i = 1, n\n  do 10 j = 1, n\n    a = 1\n10 continue\n",
+        lambda line: line.body if _counts(line, "j") else (line,),
+    )
+    assert [line.strip() for line in text.splitlines()] == ["do i = 1, n", "a = 1", "end do"]
+
+
+def test_a_copied_loop_in_fixed_form_has_statements_from_column_7_on() -> None:
+    loop = "      do 20 i = 1, n\n        b = 1\n   20 continue ! end\n"
+    before = read_file(fixed_source(SourceText("x.f", f"      subroutine s\n{loop}      end\n")))
+
+    def change(line: Line) -> tuple[Line, ...]:
+        return (line, line) if isinstance(line, Do) else (line,)
+
+    after = before.changed(lambda unit: replace(unit, body=rewritten(unit.body, change)))
+    text = emit_changed(before, after)
+    copied = "      do i = 1, n\n        b = 1\n      end do\n"
+    assert text == f"      subroutine s\n{loop}{copied}      end\n"
 
 
 def test_a_loop_has_no_label_in_another_routine() -> None:
