@@ -37,8 +37,11 @@ def blamed(error: Exception, value: object) -> Exception:
 
 
 def blamed_value(error: Exception) -> object:
-    """Return the argument of an invoke that an error is about, or None."""
-    return vars(error).get("blamed")
+    """Return the argument of an invoke that an error is about, or None.
+
+    The error does not refer to the argument any more, so that another process can receive it.
+    """
+    return vars(error).pop("blamed", None)
 
 
 class HaloWidthError(UserError, ValueError, IndexError):

@@ -119,14 +119,19 @@ def _origin(error: Exception, calls: Sequence[LiveCall], label: str, frame: Invo
         f"{_argument_name(call, at)} of the kernel '{call.kernel.name}'"
         for call in calls
         for at, one in enumerate(call.args)
-        if value is not None and (one is value or (isinstance(one, list | tuple) and value in one))
+        if value is not None and any(item is value for item in _items(one))
     ]
     kernels = ", ".join(f"'{call.kernel.name}'" for call in calls)
-    about = " and ".join(found) or f"the call of {kernels}"
+    about = " or ".join(found) or f"the call of {kernels}"
     if isinstance(frame, MergedSites):
         return f"The error concerns {about}."
     named = f"the invoke '{label}'" if label else "the invoke"
     return f"The error concerns {about}, in {named} at {place_of_call(frame)}."
+
+
+def _items(value: object) -> Sequence[object]:
+    """Return an argument with its items, if it is a sequence."""
+    return (value, *value) if isinstance(value, list | tuple) else (value,)
 
 
 def _argument_name(call: LiveCall, at: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -176,3 +177,41 @@ def test_a_grid_that_is_open_by_default_warns_at_the_first_exchange() -> None:
         with pytest.warns(UserWarning, match="boundaries='closed'") as found:
             invoke(spread(Field(one), Field(one), 1))
         assert [one.filename for one in found] == [__file__]
+
+
+def test_the_warning_never_interrupts_an_exchange() -> None:
+    """A filter that makes it an error must not poison fields; it is shown once per grid."""
+    grid = Grid(SHAPE)
+    old, new = Field(grid, values=1.0), Field(grid, values=2.0)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("error")
+        invoke(spread(new, old, 1))
+        old.exchange(1)
+    assert [one.category for one in found] == [UserWarning]
+    assert (old.values == 1.0).all()
+    assert new.values[2, 2] == 4.0
+
+
+def test_arrays_that_are_passed_for_fields_get_the_usual_error() -> None:
+    """Arrays are compared by identity, in lists, too."""
+    old = Field(Grid(SHAPE, boundaries="open"))
+    with pytest.raises(TypeError, match="takes a field, not a") as found:
+        invoke(copy(np.zeros(SHAPE), [old, old]))
+    assert "copy" in found.value.__notes__[-1]
+
+
+def test_an_error_does_not_carry_the_argument_to_another_process() -> None:
+    grid = Grid((400, 400), boundaries="open")
+    wrong = Field(grid, dtype=np.float32)
+    with pytest.raises(TypeError, match="float32") as found:
+        invoke(copy(Field(grid), wrong))
+    assert "argument 'old'" in found.value.__notes__[-1]
+    assert len(pickle.dumps(found.value)) < 10_000
+
+
+def test_one_number_for_two_arguments_names_both_as_possible() -> None:
+    number = object()
+    old = Field(Grid(SHAPE, boundaries="open"))
+    with pytest.raises(TypeError) as found:
+        invoke(spread(old, number, number))
+    assert " and " not in found.value.__notes__[-1]

@@ -47,6 +47,18 @@ _OPEN = (
 )
 
 
+def _warn_if(is_open: bool) -> None:
+    """Warn of an open domain, without an error if a filter demands one: other ranks wait."""
+    if not is_open:
+        return
+    try:
+        warnings.warn(_OPEN, stacklevel=level_of_user())
+    except UserWarning:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.warn(_OPEN, stacklevel=level_of_user())
+
+
 class Grid:
     """Grid of `points` points in x and y, distributed over ranks.
 
@@ -124,7 +136,10 @@ class Grid:
         self._check_images()
         self._mask = None if mask is None else self._checked_mask(np.asarray(mask))
         has_rim = self._mask is not None and self._mask.shape != self.points
-        self._is_open_by_default = boundaries is None and periodic is None and not has_rim
+        is_open = boundaries is None and periodic is None and not has_rim
+        self._warn_if_open: Callable[[], None] = cache(
+            partial(_warn_if, is_open and self.ranks.rank == 0)
+        )
         self._metrics = Metrics(self.spacing, latitude, metrics, self._check_shape)
         self._coordinates = coordinate_arrays(coordinates, self._check_shape)
         self._keywords = {"latitude": latitude, "metrics": metrics, "coordinates": coordinates}
@@ -260,8 +275,7 @@ class Grid:
                 f"An exchange to depth {depth} is not possible: the halo is {self.halo} "
                 f"wide; {fix}."
             )
-        if self._is_open_by_default and self.ranks.rank == 0:
-            warnings.warn(_OPEN, stacklevel=level_of_user())
+        self._warn_if_open()
         return plan_exchange(self.decomposition, self.periodic, self.ranks.rank, depth)
 
     def _reflections_for(self, points: Points, depth: int) -> tuple[Reflection, ...]:

@@ -161,7 +161,8 @@ def _overlap(targets: list[ast.expr], items: list[ast.expr]) -> bool:
     for number, target in enumerate(targets):
         later = [one for item in items[number + 1 :] for one in ast.walk(item)]
         if isinstance(target, ast.Name):
-            if any(isinstance(one, ast.Name) and one.id == target.id for one in later):
+            names = (target.id, target.id.partition("[")[0])  # an item 't[0]' is a part of 't'
+            if any(isinstance(one, ast.Name) and one.id in names for one in later):
                 return True
         elif any(isinstance(one, ast.Name | ast.Call) for one in later):
             return True
