@@ -135,11 +135,8 @@ class Grid:
         self.decomposition = decompose(self.points, self.ranks.size, self.halo, cuts)
         self._check_images()
         self._mask = None if mask is None else self._checked_mask(np.asarray(mask))
-        has_rim = self._mask is not None and self._mask.shape != self.points
-        is_open = boundaries is None and periodic is None and not has_rim
-        self._warn_if_open: Callable[[], None] = cache(
-            partial(_warn_if, is_open and self.ranks.rank == 0)
-        )
+        is_open = self._is_open_by_default(boundaries, periodic)
+        self._warn_if_open: Callable[[], None] = cache(partial(_warn_if, is_open))
         self._metrics = Metrics(self.spacing, latitude, metrics, self._check_shape)
         self._coordinates = coordinate_arrays(coordinates, self._check_shape)
         self._keywords = {"latitude": latitude, "metrics": metrics, "coordinates": coordinates}
@@ -267,6 +264,11 @@ class Grid:
             **self._keywords,
         }
         return _made_again, (self.points, self.spacing, made)
+
+    def _is_open_by_default(self, boundaries: Any, periodic: Any) -> bool:
+        """Return whether this rank warns of a domain without boundaries or a mask beyond it."""
+        has_rim = self._mask is not None and self._mask.shape != self.points
+        return boundaries is None and periodic is None and self.ranks.rank == 0 and not has_rim
 
     def _plan_for(self, depth: int) -> ExchangePattern:
         if not 1 <= depth <= self.halo:
