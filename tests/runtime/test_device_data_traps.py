@@ -368,6 +368,44 @@ EQUAL = {
             "    real, intent(inout) :: a(n)\n    real, intent(inout), optional :: b(n)\n",
         ),
     ),
+    "a new iteration before the end of a loop": trap(
+        "  k = 0\n  do while (u(1) < 40.0)\n    k = k + 1\n    if (mod(k, 2) == 1) then\n"
+        "      call step()\n      cycle\n    end if\n    call step()\n    call step()\n"
+        "  end do\n  print *, k\n",
+        declared="  integer :: k\n",
+    ),
+    "a part of complex numbers": trap(
+        "  call turn()\n  call twice(z%re)\n  call turn()\n  print *, z\n",
+        procedure("turn", REGION.format("    z(:) = z * (1.0, 0.5)\n"))
+        + procedure(
+            "twice", REGION.format("    a(:) = 2.0 * a\n"), "a", "    real, intent(inout) :: a(n)\n"
+        ),
+        data="  complex :: z(n) = (1.0, 1.0)\n",
+    ),
+    "two arguments that change places": trap(
+        "  do k = 1, n - 9\n    call first(u, v)\n  end do\n  call second(u, v)\n",
+        procedure(
+            "second",
+            "    do i = 1, n - 9\n      call first(b, a)\n    end do\n",
+            "a, b",
+            "    real, intent(inout) :: a(n), b(n)\n    integer :: i\n",
+        )
+        + procedure(
+            "first",
+            "    if (n > 50) then\n      b(:) = 3.0\n    else if (n > 40) then\n      continue\n"
+            "    end if\n    call third(b)\n    if (n > 30) then\n      continue\n    else\n"
+            "      a(1) = a(1) + 1.0\n    end if\n",
+            "a, b",
+            "    real, intent(inout) :: a(n), b(n)\n",
+        )
+        + procedure(
+            "third",
+            "    do i = 1, n - 9\n" + REGION.format("    a(:) = 5.0\n") + "    end do\n",
+            "a",
+            "    real, intent(inout) :: a(n)\n    integer :: i\n",
+        ),
+        declared="  integer :: k\n",
+    ),
 }
 PLANNED = (
     "a component with the name of an array",

@@ -101,8 +101,8 @@ _Table = dict[CopyEffect, _Route]
 _Fixed = dict[_ArrayNode, CopyEffect]
 """Effects that are chosen for procedures with several calls."""
 _Choices = tuple[tuple[_ArrayNode, CopyEffect], ...]
-_Solution = tuple[float, Mapping[_ArrayNode, set[CopyEffect]]]
-"""The cost of a plan, and the effects that calls of each procedure need."""
+_Solution = tuple[float, Mapping[_ArrayNode, _Table]]
+"""The cost of a plan, and the effects that calls of each procedure need, with their transfers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,19 +189,18 @@ class _ProgramPlanner:
         lost: set[ProgramArray] = set()
         inexact: set[ProgramArray] = set()
         found: dict[_ArrayNode, tuple[ProgramTransfer, ...]] = {}
-        chosen: dict[_ArrayNode, CopyEffect] = {}
+        chosen: dict[_ArrayNode, tuple[CopyEffect, float]] = {}
         for nodes in self._components():
             solutions, is_exact = self._solved(nodes)
             if not solutions:
                 lost.update(self._without_plan(nodes))
                 continue
             inexact.update(() if is_exact else (one.datum for one in nodes))
-            fixed = {one: next(iter(effects)) for one, effects in solutions[-1][1].items()}
-            for one, effect in fixed.items():
-                way = self._table(one, self._restricting(one, fixed))[effect]
+            for one, needed in solutions[-1][1].items():
+                ((effect, way),) = needed.items()
                 items = _flat(way.history)
                 found[one] = tuple(two for two in items if isinstance(two, ProgramTransfer))
-            chosen |= fixed
+                chosen[one] = effect, way.cost
             self._tables.clear()
         transfers = tuple(chain.from_iterable(found[one] for one in self._ordered(found)))
         states = self._states(chosen, found)
@@ -214,7 +213,7 @@ class _ProgramPlanner:
 
     def _states(
         self,
-        chosen: Mapping[_ArrayNode, CopyEffect],
+        chosen: Mapping[_ArrayNode, tuple[CopyEffect, float]],
         transfers: Mapping[_ArrayNode, tuple[ProgramTransfer, ...]],
     ) -> dict[ProcedureName, dict[ProgramArray, FixedStates]]:
         """Return the contracts of open procedures with their transfers, without own arrays."""
@@ -227,13 +226,11 @@ class _ProgramPlanner:
             for datum in sorted(own.data - own.left):
                 node = _ArrayNode(name, datum)
                 if node in chosen:
-                    cost = self._table(node, ((node, chosen[node]),))[chosen[node]].cost
+                    effect, cost = chosen[node]
                     is_bad = bool(transfers[node]) and self._has_gaps(node)
-                    part = chosen[node]
-                    if self._writes_parts:
-                        part = of_a_part(part)
+                    part = of_a_part(effect) if self._writes_parts else effect
                     parts = {} if is_bad else dict.fromkeys(contracts_of(part), cost)
-                    whole = dict.fromkeys(contracts_of(chosen[node]), cost)
+                    whole = dict.fromkeys(contracts_of(effect), cost)
                     found[name][datum] = FixedStates(whole, parts)
         return found
 
@@ -314,7 +311,7 @@ class _ProgramPlanner:
 
     def _relaxed(self, nodes: tuple[_ArrayNode, ...], fixed: _Fixed) -> _Solution | None:
         """Return the cheapest plan if only some procedures need one effect for all calls."""
-        used: dict[_ArrayNode, set[CopyEffect]] = defaultdict(set)
+        used: dict[_ArrayNode, _Table] = defaultdict(dict)
         total = 0.0
         queue: list[_Taken] = []
         for node in nodes:
@@ -329,8 +326,8 @@ class _ProgramPlanner:
         while queue:
             node, effect = queue.pop()
             if effect not in used[node]:
-                used[node].add(effect)
                 way = self._table(node, self._restricting(node, fixed))[effect]
+                used[node][effect] = way
                 queue += [one for one in _flat(way.history) if isinstance(one, _Taken)]
         return total, used
 

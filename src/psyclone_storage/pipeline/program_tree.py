@@ -325,11 +325,20 @@ class _ProcedureReader:
                 yield RepeatStep(StepSequence(steps, line, 0), line, place)
             case un.Return():
                 yield JumpStep(line=line, place=place)
-            case un.Exit(name) | un.Cycle(name):
-                loop = self._loop(key_of(name) if name else "", place)
-                yield JumpStep(loop, isinstance(line, un.Cycle), line, place)
+            case un.Exit() | un.Cycle():
+                yield from self._jump(line)
             case _:
                 raise _UnplannedError(_why_not(line), place)
+
+    def _jump(self, line: un.Exit | un.Cycle) -> Iterator[ProgramStep]:
+        """Yield a jump; before the next iteration, the condition of a `do while` is read again."""
+        place = place_of_line(line)
+        loop = self._loop(key_of(line.name) if line.name else "", place)
+        again = isinstance(line, un.Cycle)
+        if again and isinstance(loop, un.While):
+            for one in self._reads(loop):
+                yield WorkStep(Side.HOST, one.uses, line, place)
+        yield JumpStep(loop, again, line, place)
 
     def _is_undefined_after(self, line: un.Line) -> bool:
         """Return whether arrays that a statement allocates or deallocates have no values after it.
@@ -458,6 +467,9 @@ class _ProcedureReader:
             if path is not None and self.is_planned(path.root):
                 read += path.subscripts
                 given.append(value)
+                if names and len(path.variable) > 1:
+                    outer = self._tree.uses.datum(path.root, self._code)
+                    self._tree.left_out.setdefault(outer, f"'{ex.spell(value)}' is passed")
                 if not names and self._shapes.is_discontiguous(path):
                     outer = self._tree.uses.datum(path.root, self._code)
                     why = "a copy of a section of it may be passed to a procedure"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.command import run_command
 from support.contract_program import (
     PROGRAM,
     STEP,
@@ -111,6 +112,39 @@ def test_an_edited_source_is_reported(tmp_path: Path) -> None:
     (tmp_path / "step_mod.f90").write_text(STEP + "! more\n", "utf-8")
     said = conflict(tmp_path)
     assert "'out/step_mod.f90' is out of date: 'step_mod.f90' has changed" in said
+
+
+TWO_CALLERS = """module m
+  implicit none
+contains
+  subroutine root(a)
+    real, intent(inout) :: a(10)
+    call leaf(a, 10)
+    print *, a
+    call middle(a)
+  end subroutine root
+  subroutine middle(y)
+    real, intent(inout) :: y(10)
+    call leaf(y(2:6), 5)
+  end subroutine middle
+  subroutine leaf(x, k)
+    integer, intent(in) :: k
+    real, intent(inout) :: x(k)
+    !$acc kernels
+    x(:) = 2.0 * x
+    !$acc end kernels
+  end subroutine leaf
+end module m
+"""
+
+
+def test_a_procedure_with_two_callers_has_the_contract_of_its_plan(tmp_path: Path) -> None:
+    """One of the callers passes a part."""
+    (tmp_path / "main.f90").write_text(TWO_CALLERS)
+    words = ["--device-data", "root", "--contracts", "contracts", "main.f90", "-o", "new.f90"]
+    done = run_command(words, tmp_path)
+    assert done.status == 0, done.err
+    assert "!$acc" in done.written["new.f90"]
 
 
 def edited(path: Path, old: str, new: str) -> None:
