@@ -16,6 +16,7 @@ from gpu_kernels import add_sizes, fields_on, recipe, seconds_of, sizes_of, smoo
 
 from psyclone_storage.gocean import configure
 from psyclone_storage.runtime.gocean import Field, exchange
+from psyclone_storage.runtime.ranks import checked_ranks
 
 HIDDEN = (
     "def trans(psy):\n    for schedule in psy.children:\n"
@@ -36,19 +37,20 @@ def main() -> None:
     sizes = sizes_of(parser.parse_args())
     found: dict[str, float] = {}
     sums: list[str] = []
+    ranks = checked_ranks(None)
     with recipe(HIDDEN) as script:
         for name, target, recipe_, exchanged in (
+            ("loops", "cuda", None, False),
             ("", "c", None, True),
             ("one after the other", "cuda", None, True),
             ("hidden", "cuda", script, True),
-            ("loops", "cuda", None, False),
         ):
             configure(target=target, script=recipe_, distributed=exchanged)
-            fields = fields_on("gpu" if target == "cuda" else None, sizes.points, 2)
+            device = "gpu" if target == "cuda" else None
+            fields = fields_on(device, sizes.points, 2, 0 if exchanged else ranks.size)
             there_and_back(*fields)
             if exchanged:
                 sums.append(fields[1].sum(reproducible=True).hex())
-            ranks = fields[0].grid.ranks
             if name:
                 ranks.wait_for_all()
                 took = seconds_of(partial(there_and_back, *fields), sizes.repeats) / 2.0

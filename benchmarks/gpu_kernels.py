@@ -51,6 +51,7 @@ from psyclone_storage.gocean import (
 from psyclone_storage.runtime.gocean import Field, Grid
 from psyclone_storage.runtime.lfric import Field as DofField
 from psyclone_storage.runtime.lfric import Mesh, Operator
+from psyclone_storage.runtime.ranks import SingleRank
 from psyclone_storage.storage import DeviceKind, use_device
 from psyclone_storage.storage.core.spaces import device_space
 from psyclone_storage.storage.core.stats import GLOBAL_STATS, Direction
@@ -152,11 +153,15 @@ def often(f: list[Field]) -> None:
     )  # fmt: skip
 
 
-def fields_on(device: str | None, points: int, count: int) -> list[Field]:
-    """Return fields with random values, the same for any device."""
-    grid = Grid((points, points), boundaries="open", device=device)
+def fields_on(device: str | None, points: int, count: int, parts: int = 0) -> list[Field]:
+    """Return fields with random values, the same for any device.
+
+    With `parts`, each rank has a grid of its own that is as large as one of so many parts.
+    """
+    shape = points, points // max(parts, 1)
+    grid = Grid(shape, boundaries="open", device=device, ranks=SingleRank() if parts else None)
     random = np.random.default_rng(1)
-    return [Field(grid, values=random.random((points, points))) for _ in range(count)]
+    return [Field(grid, values=random.random(shape)) for _ in range(count)]
 
 
 # -- figures ---------------------------------------------------------------------------------------

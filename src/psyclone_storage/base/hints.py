@@ -119,6 +119,7 @@ CURES: dict[str, str] = {
     "M205": "Give the argument an access that reads, or let the kernel write it.",
     "M206": "Give the argument an access that reads and writes.",
     "M207": "Name the neighbour in 'go_stencil': halos and the order of loops follow from it.",
+    "T100": "Give the folder of the module with '-d'.",
     "M208": "The generated code calls the subroutine: add a 'public' statement with its name.",
     "P001": "Check the name of the file, and the folder from which the command runs.",
     "P002": "Write a program, a module, a submodule or a procedure in free form.",

@@ -443,6 +443,8 @@ class _Difference:
         is_remark = isinstance(first.node, _Remark)
         if start is None or stop is None or (is_remark and self._is_in_joint(start)):
             return None
+        if not self._labels.may_copy(start.to(stop)):
+            return None
         return text_run(self._source, start.start, stop.stop)
 
     def _indent_at(self, at: int) -> int:

@@ -20,12 +20,15 @@ class LoopLabels:
 
     def __init__(self, bodies: Iterable[Sequence[un.Line]]) -> None:
         lines = [line for body in bodies for line in walk_lines(body)]
-        self._jumps = {place: tuple(_jumps(line.body)) for line, place in _labelled(lines)}
+        self._parts = {place: [*_jumps(line.body)] for line, place in _labelled(lines)}
+        innermost = {line.label: place for line, place in _labelled(lines)}
+        for label, place in innermost.items():
+            self._parts[place] += [label] if label is not None else []
         self._kept: frozenset[Span] = frozenset()
 
     def enter(self, before: Sequence[un.Line], after: Sequence[un.Line]) -> None:
         """Continue with a routine; it keeps the loops that occur once in both versions."""
-        if self._jumps:
+        if self._parts:
             old, new = (
                 Counter(place for _, place in _labelled(walk_lines(body)))
                 for body in (before, after)
@@ -33,12 +36,12 @@ class LoopLabels:
             self._kept = frozenset(place for place in old if new[place] == 1)
 
     def may_copy(self, extent: Span) -> bool:
-        """Return whether the text at `extent` may be used for its statements."""
-        for loop, jumps in self._jumps.items():
+        """Return whether the text at `extent` contains labels and jumps only with their loops."""
+        for loop, parts in self._parts.items():
             if extent.start <= loop.start and loop.stop <= extent.stop:
                 if loop not in self._kept:
                     return False
-            elif any(extent.start <= place.start < extent.stop for place in jumps):
+            elif any(extent.start <= place.start < extent.stop for place in parts):
                 return False
         return True
 

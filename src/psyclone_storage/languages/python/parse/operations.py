@@ -188,25 +188,15 @@ def convert_to_common_type(
 def power_operation(
     scope: KernelScope, node: ast.AST, base: TypedExpression, exponent: TypedExpression
 ) -> TypedExpression:
-    """Return a power; a power of integers needs a non-negative literal exponent.
-
-    A real with an integer exponent up to 16 is multiplied. Python's function of two reals computes
-    other powers: products would have more rounding errors, in orders that differ between targets.
-    """
+    """Return a power; a power of integers needs a non-negative literal exponent."""
     if base.type is _WHOLE and exponent.type is _WHOLE:
         value = integer_value(exponent.expr)
         if value is None or value < 0:
             what = "A power of integers has an exponent that is written out, and not negative."
             return scope.refuse("P054", what, node, "Write 'float(...)' around the base.")
         return TypedExpression(nodes.binary_operation("**", base.expr, exponent.expr), _WHOLE)
-    known = integer_value(exponent.expr)
-    if known is None or abs(known) > _MOST_FACTORS:
-        exponent = as_real(scope, exponent)
     base, exponent = precision.promote_operands(scope, (as_real(scope, base), exponent))
     return TypedExpression(nodes.binary_operation("**", base.expr, exponent.expr), _REAL)
-
-
-_MOST_FACTORS = 16
 
 
 def _rounded_down(

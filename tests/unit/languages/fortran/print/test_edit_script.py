@@ -460,6 +460,16 @@ def test_a_copied_loop_in_fixed_form_has_statements_from_column_7_on() -> None:
     assert text == f"      subroutine s\n{loop}{copied}      end\n"
 
 
+def test_a_comment_does_not_take_the_label_behind_it_along() -> None:
+    text = edited(
+        "  do 50 i = 1, n\n  do 50 j = 1, n\n  do 60 k = 1, n\n60 x = 1 ! note\n50 a = 1\n",
+        lambda line: _under_directive(line) if isinstance(line, Do) else (line,),
+    )
+    assert "50" not in text
+    assert "a = 1" in text
+    assert "! note" in text
+
+
 def test_a_loop_has_no_label_in_another_routine() -> None:
     before = read(
         f"subroutine s\n{LABELLED}end subroutine\nsubroutine t\n  c = 1\nend subroutine\n"
