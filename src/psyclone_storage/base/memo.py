@@ -296,13 +296,15 @@ class Joined(Generic[CachedItem]):
 
     def put(self, start: int, stop: int, parts: Sequence[tuple[CachedItem, ...]]) -> None:
         """Replace the results from `start` to `stop`."""
-        before, after = chain.from_iterable(self.parts[start:stop]), chain.from_iterable(parts)
-        changed = not all(starmap(is_, zip_longest(before, after)))
+        old = self.parts[start:stop]
+        pairs = zip_longest(chain.from_iterable(old), chain.from_iterable(parts))
+        same = all(starmap(is_, pairs))
         ends = start, len(self.parts) - stop
         self.parts[start:stop] = parts
-        if changed or self._stale:
-            earlier = self._stale or ends
-            self._stale = min(earlier[0], ends[0]), min(earlier[1], ends[1])
+        if same and (self._stale is None or [*map(len, old)] == [*map(len, parts)]):
+            return
+        earlier = self._stale or ends
+        self._stale = min(earlier[0], ends[0]), min(earlier[1], ends[1])
 
     def update(
         self,

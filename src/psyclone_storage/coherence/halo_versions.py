@@ -136,7 +136,9 @@ class _Update:
         if self._rules.keeps_annexed_clean(self._schedule):
             return set(self._touching)
         differ = self._without_annexed ^ self._known.without_annexed
-        return found.union(part for part in self._touching if part.datum in differ)
+        if differ:
+            found.update(part for part in self._touching if part.datum in differ)
+        return found
 
     def _parts_of(self, item: sch.Statement) -> Collection[DatumPart]:
         if isinstance(item, sch.Loop):

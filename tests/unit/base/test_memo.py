@@ -271,6 +271,26 @@ def test_equal_results_leave_the_concatenation_as_it_is() -> None:
     assert marked(replace(whole, body=tuple(body))) == first[1:]
 
 
+def test_only_the_part_between_changed_results_is_concatenated_again() -> None:
+    versions, pieces = memo.Versions(), tuple(Piece() for _ in range(100))
+    made: memo.Joined[Piece] = memo.Joined()
+    made.put(0, 0, [(item,) for item in pieces])
+    before = made.whole(versions)
+    other = Piece()
+    made.put(40, 41, [()])
+    made.put(41, 43, [(other,), (pieces[42],)])
+    made.put(99, 100, [(pieces[99],)])
+    made.put(0, 2, [(pieces[0],), (pieces[1],)])
+    after = made.whole(versions)
+    assert after == (*pieces[:40], other, *pieces[42:])
+    assert versions._common_ends(before, after) == (40, 57)
+    made.put(10, 12, [pieces[10:12]])
+    assert made.whole(versions) is after
+    made.put(10, 11, [(other, *pieces[10:12])])
+    made.put(20, 22, [pieces[21:23]])
+    assert made.whole() == (*after[:10], other, *after[10:])
+
+
 def test_positions_follow_all_changes() -> None:
     chosen = random.Random(11)
     body = tuple(Piece() for _ in range(5))

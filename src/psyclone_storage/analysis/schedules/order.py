@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.analysis.footprints import Reasons, UserAssertions
 from psyclone_storage.analysis.schedules.dependence import Dependence, Uses, takes_random_numbers
-from psyclone_storage.analysis.schedules.spaces import groups_by_space, numbered_apart
+from psyclone_storage.analysis.schedules.spaces import group_on_space, numbered_apart
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
@@ -72,8 +72,7 @@ def check_alike(
 def _share_known_space(schedule: sch.Schedule, one: sch.Loop, two: sch.Loop) -> bool:
     """Return whether both loops take their bounds from fields on the same space."""
     (_, mine), (_, theirs) = _bounds(one), _bounds(two)
-    groups = groups_by_space(schedule)
-    return any(mine.datum in group and theirs.datum in group for group in groups)
+    return theirs.datum in group_on_space(schedule, mine.datum)
 
 
 def _missing(schedule: sch.Schedule, places: list[int], *uids: str) -> Reasons:
