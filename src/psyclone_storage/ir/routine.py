@@ -404,10 +404,8 @@ class Routine(Named):
 
     def symbol(self, name: str) -> Symbol:
         """Return the symbol of `name` (in any case) as seen in the routine."""
-        found = self._known_symbols.get(name)
-        if found is None:
-            found = self._known_symbols[name] = self._symbol(name)
-        return found
+        known = self._known_symbols
+        return known.get(name) or known.setdefault(name, self._symbol(name))
 
     @cached_property
     def _known_symbols(self) -> dict[str, Symbol]:
