@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.mpi, pytest.mark.compiled]
 MESSAGES = {
     "before a collective call": "ValueError: deliberate",
     "in an invoke": "takes a field, not a float.",
+    "index": "'old': index 1000000000 is out of bounds, as the length is 3.",
     "compile error": "error[M207]",
     "in a thread": "ValueError: deliberate",
     "interrupt": "KeyboardInterrupt\n",

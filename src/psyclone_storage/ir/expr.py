@@ -252,7 +252,7 @@ class CallFunction(Index):
 class WrappedIndex(CallFunction):
     """The index `modulo(index, extent)` for an index of Python.
 
-    Negative values count from the end. Bounds checks report an index that Python rejects.
+    Negative values count from the end. An index that Python rejects is an error at run time.
     """
 
 

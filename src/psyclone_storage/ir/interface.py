@@ -190,3 +190,20 @@ def selecting_words(dummy: Dummy, own: Sequence[str]) -> SelectingWords:
     if dummy.quadrature is not None:
         return SelectingWords((dummy.quadrature.value,))
     return SelectingWords(() if dummy.arg is None else (key_of(own[dummy.arg]),))
+
+
+@dataclass(frozen=True, slots=True)
+class LayerCount:
+    """A number of layers: a constant, plus the layers of the field for an argument if given."""
+
+    arg: int | None
+    constant: int
+
+
+@dataclass(frozen=True, slots=True)
+class LayerBound:
+    """The field for `arg` needs `least` layers, if the one for `given.arg` has `given.constant`."""
+
+    arg: int
+    least: LayerCount
+    given: LayerCount | None = None

@@ -18,6 +18,7 @@ from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Element, Expr, Origin, Sort, Symbol
+from psyclone_storage.ir.interface import LayerBound
 from psyclone_storage.ir.intrinsics import PROCEDURES
 from psyclone_storage.ir.keys import (
     Named,
@@ -259,6 +260,8 @@ class KernelUse:
       have.
     - `original`: the kernel before its loops over layers were rewritten. It has the same arguments
       and accesses; a kernel that runs the loop over columns receives the last column in addition.
+    - `layer_bounds`: what the kernel as written requires of the layers of its arguments. The proofs
+      of its indices rely on it.
     - `placed`: inlined procedures. `left`: calls that remain.
     """
 
@@ -269,6 +272,7 @@ class KernelUse:
     hot_path: HotPath | None = None
     constants: tuple[tuple[str, str], ...] = ()
     original: Routine | None = None
+    layer_bounds: tuple[LayerBound, ...] | None = None
     placed: tuple[PlacedProcedure, ...] = ()
     left: CallsThatStay = field(default=(), compare=False, repr=False)
 

@@ -104,6 +104,24 @@ def greater(first: Any, second: Any) -> Any:
     return np.where(second > first, second, first)[()]
 
 
+def checked_index(index: Any, length: int, what: str, where: Any = np.True_) -> Any:
+    """Return an index as one that is not negative; negative ones count from the end.
+
+    Raises:
+        IndexError: an index at one of the points `where` is out of bounds.
+    """
+    outside = ((index < -length) | (index >= length)) & where
+    if np.any(outside):
+        first = np.broadcast_to(index, np.shape(outside))[outside].flat[0]
+        raise IndexError(f"{what}: {out_of_bounds(int(first), length)}")
+    return np.mod(index, length)
+
+
+def out_of_bounds(index: int, length: int) -> str:
+    """Return the message for an index that is out of bounds."""
+    return f"index {index} is out of bounds, as the length is {length}."
+
+
 def pick(elements: Any, index: Any) -> Any:
     """Return the element at an index that differs between points.
 

@@ -28,7 +28,7 @@ _STEP = "    "
 _WIDTH = 100
 
 
-def _part_of_sequence(expr: Index) -> str | None:
+def _part_of_sequence(expr: Index, _spelling: Spelling) -> str | None:
     """Return an item of a sequence with a constant index as text, or None."""
     match expr:
         case Element(Name(text), (item,)) if integer_value(item) is not None:

@@ -12,13 +12,16 @@ from types import TracebackType
 from psyclone_storage.base import uncaught
 from psyclone_storage.gocean import (
     GO_CT,
+    GO_I_SCALAR,
     GO_INTERNAL_PTS,
+    GO_LAYERS,
     GO_OFFSET_ANY,
     GO_READ,
     GO_WRITE,
     field,
     invoke,
     kernel,
+    scalar,
 )
 from psyclone_storage.runtime.gocean import Field, Grid
 
@@ -60,6 +63,15 @@ def wrong(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
     new[0, 0] = old[1, 0]
 
 
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def outside(
+    new: field[GO_WRITE, GO_CT],
+    old: field[GO_READ, GO_CT, GO_LAYERS],
+    n: scalar[GO_READ, GO_I_SCALAR],
+):
+    new[0, 0] = old[0, 0, n]
+
+
 grid = Grid((16, 16))
 old, new = Field(grid, values=1.0), Field(grid)
 
@@ -90,6 +102,7 @@ def exit_of_thread() -> None:
 WAYS: dict[str, Callable[[], object]] = {
     "before a collective call": fail,
     "in an invoke": lambda: invoke(copy(new, 1.0)),
+    "index": lambda: invoke(outside(new, Field(grid, layers=3), 10**9)),
     "compile error": lambda: invoke(wrong(new, old)),
     "in a thread": in_thread,
     "interrupt": lambda: signal.raise_signal(signal.SIGINT),

@@ -63,6 +63,16 @@ def may_leave(line: Line) -> bool:
     return any(isinstance(one, _LEAVING) for one in walk_lines((line,)))
 
 
+def leaves(lines: tuple[Line, ...]) -> bool:
+    """Return whether statements certainly end by leaving the routine, a loop or an iteration."""
+    match lines[-1:]:
+        case (If() as line,):
+            return bool(line.otherwise) and all(map(leaves, blocks_of(line)))
+        case (last,):
+            return isinstance(last, _LEAVING)
+    return False
+
+
 def names_of_conditions(line: If) -> frozenset[str]:
     """Return the keys of all names in the conditions of a branch."""
     return frozenset(key_of(name) for one in line.branches for name in names_in(one.condition))

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.operators import Precedence
+from psyclone_storage.ir.rewrite import place_of_line
+from psyclone_storage.ir.unit import Line
 from psyclone_storage.languages.c.types import CValue
 from psyclone_storage.languages.c.variables import Array
 
-HELPER = "psy_element"
+HELPER, INDEX = "psy_element", "psy_index"
 TEXT = """\
 #ifdef __CUDACC__
 static inline int psy_inside(int64_t index, int64_t length, const char *what)
@@ -61,6 +63,23 @@ const char *psy_outside(void)
 """
 
 
+INDEX_TEXT = """\
+static inline int32_t psy_index(int32_t index, int32_t length, const char *what)
+{
+#if defined(__GNUC__) && !defined(__CUDACC__)
+    __asm__("" : "+r"(index)); /* a compiler must not compute it again, with more bits */
+#endif
+    if ((uint32_t) index < (uint32_t) length)
+        return index;
+    if (index < 0 && index >= -length)
+        return index + length;
+    psy_inside(index, length, what);
+    return 0;
+}
+"""
+"""A checked index that counts from the end if it is negative, and is always within the length."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedPlace:
     """Contents of an out-of-bounds message: the routine, the source location and the array."""
@@ -71,12 +90,27 @@ class CheckedPlace:
 
     def texts(self, rank: int) -> Iterator[str]:
         """Yield the start of the message for each dimension of an array with `rank` dimensions."""
-        text = f"kernel '{self.routine.removesuffix('_code')}'"
-        if self.place is not None:
-            file, line = self.place.source.name, self.place.line
-            text += f", {file} line {line}: {self.place.text.splitlines()[0]}"
+        text = _start(self.routine, self.place)
         for at in range(1, rank + 1):
-            yield f"{text}: {f'dimension {at} of ' if rank > 1 else ''}'{self.array}'"
+            yield f"{text}{f'dimension {at} of ' if rank > 1 else ''}'{self.array}'"
+
+
+def start_of_message(routine: str, line: Line) -> str:
+    """Return the start of the message about an index in a statement."""
+    return _start(routine, place_of_line(line))
+
+
+def _start(routine: str, place: Span | None) -> str:
+    text = f"kernel '{routine.removesuffix('_code')}'"
+    if place is not None:
+        text += f", {place.source.name} line {place.line}: {place.text.splitlines()[0]}"
+    return f"{text}: "
+
+
+def checked_index(index: CValue, extent: CValue, where: CheckedPlace) -> CValue:
+    """Return an index that is checked against an extent."""
+    (text,) = where.texts(1)
+    return CValue(f"{INDEX}({index.text}, {extent.text}, {_literal(text)})", index.type)
 
 
 def checked_element(array: Array, positions: tuple[str, ...], where: CheckedPlace) -> CValue:

@@ -51,6 +51,7 @@ class Expressions:
     transforming: Transforming
     calling: Calling
     place: Span | None = None
+    array: str = ""
 
     def scalar(self, expr: ex.Expr, scope: CScope) -> CValue:
         """Print a scalar expression; raise `PrintError` if it is an array."""
@@ -96,9 +97,15 @@ class Expressions:
 
     def _called(self, call: ex.CallFunction, key: str, scope: CScope) -> CValue | ArrayValue:
         """Print a call of the function `key`."""
-        if isinstance(call, ex.WrappedIndex) and scope.around.bounds_checks:
+        if not isinstance(call, ex.WrappedIndex):
+            return self._function(key, call.items, scope)
+        if scope.around.bounds_checks:
             return self._from_the_end(call.items, scope)
-        return self._function(key, call.items, scope)
+        for helper in (bounds.HELPER, bounds.INDEX):
+            self.writer.helper(helper)
+        index, extent = (_whole(self.scalar(item, scope)) for item in call.items)
+        where = bounds.CheckedPlace(scope.code.name, self.place, self.array)
+        return bounds.checked_index(index, extent, where)
 
     def _from_the_end(self, items: tuple[ex.Expr, ...], scope: CScope) -> CValue:
         """Print an index to be checked, plus the extent if it is negative."""
@@ -120,6 +127,7 @@ class Expressions:
         array = self.subscripted_array(expr, scope)
         places: list[Callable[[str], str] | str] = []
         extents: list[str] = []
+        outer, self.array = self.array, ex.spell(expr.base)
         for item, dimension in zip(expr.items, array.dimensions, strict=True):
             if isinstance(item, ex.Range):
                 place, extent = self._triplet(item, dimension.lower, dimension.extent, scope)
@@ -132,6 +140,7 @@ class Expressions:
                 extents.append(value.extents[0])
             else:
                 places.append(minus(_whole(value).within(Precedence.SUM), dimension.lower))
+        self.array = outer
 
         def at(indices: tuple[str, ...]) -> CValue:
             waiting = iter(indices)

@@ -1,6 +1,7 @@
 """Rectangular grids of the GOcean API, and fields on them."""
 
 from psyclone_storage.runtime.computing import (
+    checked_index,
     greater,
     layer_or_zeros,
     lesser,
@@ -36,6 +37,7 @@ __all__ = [
     "Offset",
     "Points",
     "check_within",
+    "checked_index",
     "exchange",
     "greater",
     "halo_checks",

@@ -2,6 +2,7 @@
 
 from psyclone_storage.runtime.computing import (
     added,
+    checked_index,
     greater,
     greatest,
     kept_whole,
@@ -68,6 +69,7 @@ __all__ = [
     "StencilDofs",
     "added",
     "check_vector",
+    "checked_index",
     "dtype_of",
     "exact_sum",
     "exchange",

@@ -8,6 +8,7 @@ MODULE = "psyclone_storage.runtime.gocean"
 HELD, POINTS, EXCHANGE, POWER, QUOTIENT = "held", "points", "exchange", "power", "quotient"
 MODULE_VALUE = "module_value"
 LESSER, GREATER, PICK, PUT, LAYER = "lesser", "greater", "pick", "put", "layer_or_zeros"
+CHECKED = "checked_index"
 LIBRARY, ROUTINE, WITHIN = "CompiledLibrary", "CompiledRoutine", "check_within"
 DEVICE_LIBRARY = "DeviceLibrary"
 REDUCED_ON_RANK, REDUCED_OVER_RANKS = "reduced_on_rank", "reduced_over_ranks"
@@ -17,8 +18,8 @@ TO_REAL = "float"
 FUNCTIONS = frozenset({*REDUCING, TO_REAL})
 """Functions whose calls are printed as they are."""
 FROM_MODULE = (
-    HELD, POINTS, EXCHANGE, POWER, QUOTIENT, LESSER, GREATER, PICK, PUT, LAYER, MODULE_VALUE,
-    *REDUCING,
+    HELD, POINTS, EXCHANGE, POWER, QUOTIENT, LESSER, GREATER, PICK, PUT, LAYER, CHECKED,
+    MODULE_VALUE, *REDUCING,
 )  # fmt: skip
 """What generated modules import from there by name."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from math import inf
 
+from psyclone_storage.analysis.bodies.min_layers import layer_bounds
 from psyclone_storage.infrastructures.gocean import (
     F_POINTS,
     FIELD_FORMS,
@@ -26,7 +27,6 @@ from psyclone_storage.ir.schedule import Datum
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.walk import kernel_calls
 from psyclone_storage.lowering.infrastructure import LoweringContext
-from psyclone_storage.targets.gocean_python.min_layers import layer_bounds
 
 _POINTS = {T_POINTS: "t", U_POINTS: "u", V_POINTS: "v", F_POINTS: "f"}
 _OFFSETS = {NORTH_EAST: "ne", SOUTH_WEST: "sw"}

@@ -92,12 +92,12 @@ SCALAR_ARRAY, SHAPE, EXTENTS, VALUES = "scalar_array", "shape", "extents", "valu
 """What makes an array ready to be passed, and what is asked of it."""
 HELD, SCALAR, POWER, WHOLE_POWER, QUOTIENT = "held", "scalar", "power", "whole_power", "quotient"
 LESSER, GREATER, ADDED, LEAST, GREATEST = "lesser", "greater", "added", "least", "greatest"
-MODULE_VALUE, OF_LIBRARY = "module_value", "of_library"
+MODULE_VALUE, OF_LIBRARY, CHECKED = "module_value", "of_library", "checked_index"
 WHOLE, KEPT = "whole_number", "kept_whole"
 """What makes integers of reals, and what sees that one has 32 bits."""
 ADD_TO_SUM = "add"
 IN_KERNELS = (POWER, WHOLE_POWER, QUOTIENT, LESSER, GREATER, ADDED, LEAST, GREATEST, MODULE_VALUE,
-              OF_LIBRARY, WHOLE, KEPT)  # fmt: skip
+              OF_LIBRARY, CHECKED, WHOLE, KEPT)  # fmt: skip
 FOR_NUMPY = (*IN_KERNELS, HELD, SCALAR, SCALAR_ARRAY, EXACT_SUM, EXCHANGE, CHECK_VECTOR)
 """What modules that compute by NumPy import by name."""
 NUMPY_WORDS = frozenset({*IN_KERNELS, "np", "range", "slice", "min", "max", "int"})

@@ -271,8 +271,15 @@ class ValueWriter:
             for one in declared.shape
         ]
 
-    def _element(self, expr: ex.Index) -> str | None:
+    def _element(self, expr: ex.Index, spelling: Spelling) -> str | None:
         """Return the text of array elements, or None if `expr` is not an array reference."""
+        outer, self.spelling = self.spelling, replace(spelling, array=ex.spell(expr.base))
+        try:
+            return self._element_here(expr)
+        finally:
+            self.spelling = outer
+
+    def _element_here(self, expr: ex.Index) -> str | None:
         if not isinstance(expr.base, ex.Name) or not isinstance(expr, ex.Element | ex.Section):
             return None
         declared = self.code.declared(expr.base.text)

@@ -51,23 +51,35 @@ def _as_here(_expr: ex.Expr) -> None:
 class Spelling:
     """Writes expressions in Python.
 
-    `varies` returns whether a name differs between points. `element` returns the text of an array
+    `varies` returns whether a name differs between points. `elements` returns the text of an array
     element. `is_whole` returns whether a value is an integer. `own` returns the text of specially
     spelled expressions, or None. `raises` returns whether a real division may use Python numbers,
-    which raise an error for division by 0. `conditional` replaces `element` in expressions whose
-    values are used only for some points, but which NumPy evaluates for all.
+    which raise an error for division by 0. `conditional` replaces `elements` in expressions whose
+    values are used only for some points, but which NumPy evaluates for all. `where` is the
+    condition for these points. `place` and `array` are named in errors of indices.
     """
 
     varies: Callable[[ex.Expr], bool]
-    element: Callable[[ex.Index], str | None]
+    elements: Callable[[ex.Index, Spelling], str | None]
     is_whole: Callable[[ex.Expr], bool]
     own: Callable[[ex.Expr], str | None] = _as_here
     raises: Callable[[ex.Binary], bool] = _never
-    conditional: Callable[[ex.Index], str | None] | None = None
+    conditional: Callable[[ex.Index, Spelling], str | None] | None = None
+    where: str = ""
+    place: str = ""
+    array: str = ""
 
-    def under_condition(self) -> Spelling:
+    def element(self, expr: ex.Index) -> str | None:
+        """Return the text of an array element, None for other expressions."""
+        return self.elements(expr, self)
+
+    def under_condition(self, where: str) -> Spelling:
         """Return the spelling of expressions whose values are used only for some points."""
-        return self if self.conditional is None else replace(self, element=self.conditional)
+        return replace(self, elements=self.conditional or self.elements, where=where)
+
+    def also_under(self, condition: str) -> Spelling:
+        """Return the spelling for those points for which a further condition holds."""
+        return self.under_condition(" & ".join(filter(None, [self.where, condition])))
 
     def of(self, expr: ex.Expr, outer: int = 0) -> str:
         """Return the text of `expr` as an operand of an operator with precedence `outer`."""
@@ -125,8 +137,11 @@ class Spelling:
             return self._power(expr)
         joins = op in (Operator.AND, Operator.OR)
         table = PYTHON if joins and not self.varies(expr) else NUMPY
-        rest = self.under_condition() if joins and table is NUMPY else self
-        left, right = self.write(expr.left), rest.write(expr.right)
+        left, rest = self.write(expr.left), self
+        if joins and table is NUMPY:
+            decided = left.text if op is Operator.AND else f"np.logical_not({left.text})"
+            rest = self.also_under(f"({decided})")
+        right = rest.write(expr.right)
         if op is Operator.DIVIDE and self.raises(expr):
             left = RankedText(f"np.float64({left.text})")
         return table.binary(op, left, right)
@@ -148,7 +163,15 @@ class Spelling:
             return RankedText(f"{abi.POWER}({self.of(expr.left)}, {exponent})")
         return NUMPY.binary(expr.op, self.write(expr.left), self.write(expr.right))
 
+    def _checked(self, index: ex.Expr, extent: ex.Expr) -> str:
+        """Return an index that is checked at the points for which it is used."""
+        what = repr(f"{self.place}'{self.array}'")
+        where = f", {self.where}" if self.where else ""
+        return f"{abi.CHECKED}({self.of(index)}, {self.of(extent)}, {what}{where})"
+
     def _reference(self, expr: ex.Index) -> str:
+        if isinstance(expr, ex.WrappedIndex):
+            return self._checked(*expr.items)
         found = self.element(expr)
         if found is not None:
             return found
@@ -170,12 +193,12 @@ class Spelling:
 
     def _function(self, word: str, row: FunctionNames, items: tuple[ex.Expr, ...]) -> str:
         if word == "merge" and len(items) == 3:
-            varies = self.varies(items[2])
-            chosen = self.under_condition() if varies else self
-            first, second = map(chosen.write, items[:2])
             test = self.write(items[2])
-            if not varies:
+            if not self.varies(items[2]):
+                first, second = map(self.write, items[:2])
                 return f"({PYTHON.choose(test, first, second).text})"
+            first = self.also_under(f"({test.text})").write(items[0])
+            second = self.also_under(f"np.logical_not({test.text})").write(items[1])
             return f"np.{row.numpy}({test.text}, {first.text}, {second.text})"
         if word in _EXTREMES and len(items) > _SMALL:
             if not any(map(self.varies, items)):

@@ -23,6 +23,7 @@ from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_line
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.languages.c.bounds import start_of_message
 from psyclone_storage.targets.gocean_python import abi
 from psyclone_storage.targets.numpy.differing import (
     MaskedLoop,
@@ -165,10 +166,10 @@ class _Writer:
 
         spelling = Spelling(
             lambda expr: varies_at(expr, varying, code),
-            lambda expr: arrays.element(expr, spelling),
+            arrays.element,
             is_whole,
             _named,
-            conditional=lambda expr: arrays.element(expr, spelling.under_condition(), guarded=True),
+            conditional=lambda expr, at: arrays.element(expr, at, guarded=True),
         )
         written = {
             key_of(name)
@@ -210,8 +211,9 @@ class _Writer:
         found: list[str] = []
         before = self.spelling
         for line in lines:
-            if self._with_alive(mask).terms:
-                self.spelling = before.under_condition()
+            here = self._with_alive(mask)
+            self.spelling = before.under_condition(here.text) if here.terms else before
+            self.spelling = replace(self.spelling, place=start_of_message(self.code.name, line))
             try:
                 found += self._line(line, mask)
             except UnsupportedError as error:
@@ -343,7 +345,8 @@ class _Writer:
         rest = mask
         last = len(line.branches) - 1
         for number, branch in enumerate(line.branches):
-            spelling = self.spelling.under_condition() if number else self.spelling
+            others = self._with_alive(rest).text
+            spelling = self.spelling.under_condition(others) if number else self.spelling
             test = spelling.of(branch.condition)
             here = self.fresh.fresh("where")
             found.append(f"{here} = {test}")
@@ -493,7 +496,9 @@ class _Arrays:
 
     def index(self, expr: ex.Index, spelling: Spelling) -> str:
         """Return the index of an element of a local array, counted from 0, as a tuple."""
-        return "".join(f"{spelling.of(with_offset(one, -1))}, " for one in expr.items).strip()
+        assert isinstance(expr.base, ex.Name)
+        at = replace(spelling, array=expr.base.text)
+        return "".join(f"{at.of(with_offset(one, -1))}, " for one in expr.items).strip()
 
     def element(self, expr: ex.Index, spelling: Spelling, *, guarded: bool = False) -> str | None:
         """Return the text of an element of an array, None if `expr` is not such an element.

@@ -16,6 +16,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic
+from psyclone_storage.languages.c.bounds import start_of_message
 from psyclone_storage.languages.c.exact_sums import ADD_EXACTLY
 from psyclone_storage.targets.lfric_python import abi
 from psyclone_storage.targets.numpy.column_expressions import OF_EIGHT, OF_FOUR, ValueWriter
@@ -52,6 +53,7 @@ class ProcedureWriter(ValueWriter):
         """Return the text of statements; `behind` are those executed after them."""
         every, found = tuple(lines), []
         for at, line in enumerate(every):
+            self.spelling = replace(self.spelling, place=start_of_message(self.code.name, line))
             try:
                 found += self._line(line, (*every[at + 1 :], *behind))
             except UnsupportedError as error:

@@ -53,6 +53,7 @@ from psyclone_storage.languages.python.parse.scope import (
 from psyclone_storage.languages.python.parse.statements import read_block
 from psyclone_storage.languages.python.parse.tree import depth_of
 from psyclone_storage.languages.python.parse.weak_types import NumberKinds
+from psyclone_storage.passes.proven_indices import with_proven_indices
 
 _INDICES = (Role.GRID_INDEX_I, Role.GRID_INDEX_J)
 _SHORT = "float32"
@@ -88,7 +89,7 @@ def read_python_body(
                           symbols=symbols, is_python=True)  # fmt: skip
     specification = specification_of((), declarations)
     made = Routine(code_name(found.node.name), tuple(scope.passed), specification, body, module)
-    return addressed(made)
+    return addressed(with_proven_indices(made, scope.passed))
 
 
 def _read_body(

@@ -84,15 +84,13 @@ def _of_function(function: str, args: list[tuple[float, float]]) -> tuple[float,
 
 
 def wrapped_index(scope: KernelScope, index: Expr, extent: Expr) -> Expr:
-    """Return an index that is within an extent for all values.
+    """Return an index that is checked when the kernel runs, unless it is certainly in range.
 
-    Python counts a negative index from the end. If the bounds of the index do not prove it
-    non-negative and below a constant extent, its remainder is used: Python's element for the
-    indices that Python accepts, and some element for all others.
+    Python counts a negative index from the end.
     """
     least, most = index_bounds(scope, index)
     length = integer_value(extent)
-    if least >= 0 and (length is None or most < length):
+    if least >= 0 and most < (length or 1):
         return index
     if length and least == most:
         return nodes.signed_integer(int(least) % length)

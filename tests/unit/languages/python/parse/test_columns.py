@@ -322,8 +322,10 @@ def test_functions_see_words_and_arrays_by_their_own_names() -> None:
         " * basis_w0_qr_xyoz(1, sum_of_df, d, 1) sum_of_value = sum_of_total near_work = 0.0"
     )
     assert found[4].split(" ", 5)[5] == (
-        "near_work(near_s) = wind(field_2_stencil_map(1, near_s))"
-        " near_work(1) = near_work(2) + LEAST near_value = near_work(1)"
+        "near_work(modulo(near_s - 1, field_2_stencil_size + LEAST) + 1) ="
+        " wind(field_2_stencil_map(1, near_s))"
+        " near_work(1) = near_work(modulo(1, field_2_stencil_size + LEAST) + 1) + LEAST"
+        " near_value = near_work(1)"
         " new(map_w3(d)) = sum_of_value + near_value"
     )
 

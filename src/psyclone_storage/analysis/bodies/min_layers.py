@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 from psyclone_storage.analysis.bodies.reached import may_leave, names_of_conditions, reached_lines
-from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import Polynomial, affine_form
-from psyclone_storage.ir.interface import Dummy, Role
+from psyclone_storage.ir.interface import Dummy, LayerBound, LayerCount, Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.rewrite import expressions_of
+from psyclone_storage.ir.rewrite import expressions_of, with_parts
 from psyclone_storage.ir.schedule import KernelCall
 from psyclone_storage.ir.unit import Do, If, Line
 
@@ -27,34 +26,22 @@ _LAZY = (Operator.AND, Operator.OR)
 """Operations whose second operand is computed only if the first one does not decide."""
 
 
-@dataclass(frozen=True, slots=True)
-class LayerCount:
-    """A number of layers: a constant, plus the layers of the field for an argument if given."""
-
-    arg: int | None
-    constant: int
-
-
-@dataclass(frozen=True, slots=True)
-class LayerBound:
-    """The field for `arg` needs `least` layers, if the one for `given.arg` has `given.constant`."""
-
-    arg: int
-    least: LayerCount
-    given: LayerCount | None = None
-
-
 def layer_bounds(call: KernelCall) -> Iterator[LayerBound]:
     """Yield the requirements that kernel code certainly has on the layers of its arguments."""
     for code in call.known_codes:
+        known = code.kernel_use.layer_bounds
+        if known is not None:
+            yield from known
+            continue
         code = code.kernel_use.original or code  # noqa: PLW2901 - of the same arguments
         dummies = {key_of(name): dummy
                    for name, dummy in zip(code.dummies, call.dummies, strict=False)}  # fmt: skip
         if any(dummy.role is Role.NLAYERS for dummy in dummies.values()):
-            yield from _bounds(code.body, dummies)
+            yield from bounds_of_layers(code.body, dummies)
 
 
-def _bounds(body: Iterable[Line], dummies: Mapping[str, Dummy]) -> Iterator[LayerBound]:
+def bounds_of_layers(body: Iterable[Line], dummies: Mapping[str, Dummy]) -> Iterator[LayerBound]:
+    """Yield the requirements that statements certainly have on the layers of the `dummies`."""
     counts = {
         key: dummy.arg
         for key, dummy in dummies.items()
@@ -100,7 +87,14 @@ def _ends(loops: Sequence[Do]) -> Iterator[dict[str, Polynomial]]:
 
 def _at(expr: ex.Expr, values: Mapping[str, Polynomial]) -> Polynomial:
     """Return an index for given values of counters."""
-    return affine_form(expr).polynomial.replaced(values)
+    return affine_form(_unchecked(expr)).polynomial.replaced(values)
+
+
+def _unchecked(expr: ex.Expr) -> ex.Expr:
+    """Return an index without checks of its parts."""
+    if isinstance(expr, ex.WrappedIndex):
+        return _unchecked(expr.items[0])
+    return with_parts(expr, _unchecked)
 
 
 def _count(value: Polynomial, counts: Mapping[str, int]) -> LayerCount | None:
@@ -140,7 +134,7 @@ def _computed(expr: ex.Expr) -> Iterator[ex.Element]:
     match expr:
         case ex.Binary(op, left, _) if op in _LAZY:
             parts = (left,)
-        case ex.CallFunction(items=(_, _, condition)) if ex.intrinsic_called(expr) == "merge":
+        case ex.CallFunction(ex.Name(key="merge"), (_, _, condition)):
             parts = (condition,)
     for part in parts:
         yield from _computed(part)
