@@ -10,8 +10,6 @@ from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.expr import Name, whole
 from psyclone_storage.ir.facts import Fact, FactKind
-from psyclone_storage.ir.rewrite import walk_lines
-from psyclone_storage.transform import file_bench as file_bench_module
 from psyclone_storage.transform.file_blocks import AddDirective
 from psyclone_storage.transform.file_steps import apply_file_steps, read_file_steps
 from psyclone_storage.transform.swap import SwapInKernel
@@ -580,36 +578,3 @@ def test_the_hint_of_a_clause_names_a_directive_that_has_it() -> None:
     with pytest.raises(CompileError, match="a nest of 1") as caught:
         share(bench, "loop1", Directive.OMP_PARALLEL_DO, RegionOptions(collapse=2))
     assert caught.value.problems[0].hint == "Leave out 'collapse'."
-
-
-def test_a_promise_after_a_directive_changes_its_clauses() -> None:
-    """The clauses of the first loop are derived again, although only the second gets a block."""
-    body = "do i = 1, n\n  a(i) = a(i + m)\nend do\ndo i = 1, n\n  b(i) = 1.0\nend do"
-    bench = subroutine_bench(body, "integer :: i, m\nreal :: a(2 * n), b(n)\nm = int(b(1))")
-    share(bench, options=RegionOptions())
-    assert " if(" in printed(bench)
-    bench.assume(Fact(FactKind.IGNORED, "a", "work", "loop1"))
-    share(bench, "loop2")
-    assert " if(" not in printed(bench)
-    assert printed(bench).count("!$omp parallel do") == 2
-
-
-def test_each_directive_is_planned_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Separate parallel loops keep the clauses that their own steps derived."""
-    bench = file_bench(TWO_LOOPS)
-    share(bench, "loop1")
-    share(bench, "loop3")
-    fresh = bench.code("step")
-    monkeypatch.setattr(file_bench_module, "plan_regions", None)
-    assert bench.planned(fresh).code is fresh
-    assert bench.unfinished() == ()
-
-
-def test_a_directive_in_a_parallel_loop_is_planned_with_it() -> None:
-    """The clauses of the outer block are derived again."""
-    bench = file_bench(TWO_LOOPS)
-    share(bench, "loop1")
-    share(bench, "loop2", Directive.OMP_SIMD)
-    lines = walk_lines(bench.planned(bench.code("step")).code.body)
-    blocks = [line for line in lines if isinstance(line, un.DirectiveBlock)]
-    assert [block.analysed for block in blocks] == [True, True]
