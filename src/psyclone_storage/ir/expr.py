@@ -249,10 +249,10 @@ class CallFunction(Index):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WrappedIndex(CallFunction):
-    """The index `modulo(index, extent)` for an index of Python.
+class CheckedIndex(CallFunction):
+    """An index that is checked at run time: `modulo(index, extent)` if Python accepts it.
 
-    Negative values count from the end. An index that Python rejects is an error at run time.
+    Negative values count from the end. An index that Python rejects is an error.
     """
 
 

@@ -169,8 +169,8 @@ class Linker:
         if found.is_data:
             return self._of_data(index, found)
         if found.is_called or found.origin is ex.Origin.INTRINSIC:
-            wraps = isinstance(index, ex.WrappedIndex)
-            return ex.WrappedIndex if wraps else ex.CallFunction
+            wraps = isinstance(index, ex.CheckedIndex)
+            return ex.CheckedIndex if wraps else ex.CallFunction
         return ex.StructureConstructor if found.sort is ex.Sort.TYPE else ex.Unresolved
 
     def _of_data(

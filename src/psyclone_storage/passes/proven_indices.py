@@ -4,19 +4,21 @@
     after:  do k = 0, n - 1; if (k > 0) a(k) = ...
 
 Facts are the bounds of loops, conditions, and assignments on the path to an index. They contain
-only numbers that certainly fit into 32 bits: sizes, counters, constants, and single values of data,
-but no sums of data, which could overflow.
+only numbers whose computation certainly does not overflow 32 bits, as a C compiler assumes that no
+computation does. Each name therefore has a range, and a number without a range has no facts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from psyclone_storage.analysis.bodies import integer_ranges
 from psyclone_storage.analysis.bodies.inequalities import NonNegativePolynomials
+from psyclone_storage.analysis.bodies.integer_ranges import IntegerRange, range_of
 from psyclone_storage.analysis.bodies.min_layers import bounds_of_layers
 from psyclone_storage.analysis.bodies.reached import leaves
 from psyclone_storage.analysis.bodies.shapes import changed_names, is_integer
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.affine import (
@@ -40,11 +42,11 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.routine import Routine
 
-_MOST = 2**24
-"""The largest constant in a fact: sums of several of them have 32 bits."""
-_MOST_SYMBOLS = 3
+_LARGEST_SIZE = 2**28
+"""An upper bound of sizes, such as numbers of layers: eight of them exceed 32 bits."""
+_CONVERSIONS = frozenset({"int", "nint", "floor", "ceiling"})
 _ONE = constant_polynomial(1)
-_TURNED = {
+_NEGATED = {
     Operator.LESS: Operator.GREATER_EQUAL,
     Operator.LESS_EQUAL: Operator.GREATER,
     Operator.GREATER: Operator.LESS_EQUAL,
@@ -57,7 +59,7 @@ _TURNED = {
 def with_proven_indices(code: Routine, dummies: Mapping[str, Dummy]) -> Routine:
     """Return a kernel without checks of indices that are in range; `dummies` are its arguments."""
     if not any(
-        isinstance(part, ex.WrappedIndex)
+        isinstance(part, ex.CheckedIndex)
         for line in walk_lines(code.body)
         for expr in expressions_of(line)
         for part in ex.walk(expr)
@@ -70,13 +72,13 @@ def with_proven_indices(code: Routine, dummies: Mapping[str, Dummy]) -> Routine:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """Nonnegative polynomials, each with the names in it, and variables without large values.
+    """Nonnegative polynomials, each with the names in it, and the ranges of variables.
 
     `surely` are those that do not follow from conditions.
     """
 
     known: tuple[tuple[Polynomial, frozenset[str]], ...] = ()
-    small: frozenset[str] = frozenset()
+    ranges: Mapping[str, IntegerRange] = field(default_factory=dict, compare=False)
     surely: frozenset[Polynomial] = frozenset()
 
     def plus(self, form: AffineForm, by: int = 0, *, surely: bool = False) -> _Facts:
@@ -89,13 +91,23 @@ class _Facts:
     def without(self, changed: frozenset[str]) -> _Facts:
         """Return the facts that hold after the variables `changed` have other values."""
         known = tuple(one for one in self.known if not one[1] & changed)
-        return _Facts(known, self.small - changed, self.surely & {one for one, _ in known})
+        ranges = {key: one for key, one in self.ranges.items() if key not in changed}
+        return _Facts(known, ranges, self.surely & {one for one, _ in known})
+
+    def with_range(self, key: str, found: IntegerRange | None) -> _Facts:
+        """Return these facts, and the range of a variable if it is known."""
+        return self if found is None else replace(self, ranges={**self.ranges, key: found})
 
     def both(self, other: _Facts) -> _Facts:
         """Return the facts that hold on two paths."""
         there = set(other.known)
         known = tuple(one for one in self.known if one in there)
-        return _Facts(known, self.small & other.small, self.surely & other.surely)
+        ranges = {
+            key: (min(one[0], also[0]), max(one[1], also[1]))
+            for key, one in self.ranges.items()
+            if (also := other.ranges.get(key)) is not None
+        }
+        return _Facts(known, ranges, self.surely & other.surely)
 
     def without_conditions(self) -> _Facts:
         """Return the facts that do not follow from conditions."""
@@ -114,16 +126,17 @@ class _Proof:
         self._counts = {
             dummy.arg: key_of(name) for name, dummy in dummies.items() if dummy.role is Role.NLAYERS
         }
-        self._sizes = frozenset(
-            key_of(name)
+        self._ranges = {
+            key_of(name): integer_ranges.ALL if dummy.role in OF_VALUES else (0, _LARGEST_SIZE)
             for name, dummy in dummies.items()
-            if dummy.role not in OF_VALUES and not dummy.rank
-        )
+            if not dummy.rank
+        }
+        self._written = changed_names(code.body)
         self.bounds = tuple(bounds_of_layers(code.body, dummies))
 
     def body(self) -> tuple[un.Line, ...]:
         """Return the statements of the kernel."""
-        facts = _Facts(small=self._sizes)
+        facts = _Facts(ranges=self._ranges)
         for count in self._counts.values():
             facts = facts.plus(affine_form(ex.Name(count)), -1, surely=True)
         return self._block(self._code.body, facts)[0]
@@ -161,12 +174,13 @@ class _Proof:
         """Return the facts after an assignment."""
         changed = changed_names((un.Assign(target, value),))
         after = facts.without(changed)
-        if not isinstance(target, ex.Name) or target.key in names_in(value):
+        if not isinstance(target, ex.Name):
             return after
         if not (is_integer(target, self._code) and is_integer(value, self._code)):
             return after
-        if self._is_small(value, facts):
-            after = replace(after, small=after.small | {target.key})
+        after = after.with_range(target.key, self._range(value, facts))
+        if target.key in names_in(value):
+            return after
         own = affine_form(target)
         for low in self._ends(value, facts, upper=False):
             after = after.plus(own.minus(low))
@@ -199,16 +213,26 @@ class _Proof:
             counter = affine_form(line.variable)
             ends = (line.start, line.stop) if step > 0 else (line.stop, line.start)
             fixed = [not names_in(one) & (changed | {line.variable.key}) for one in ends]
-            if all(self._is_small(one, facts) for one in ends) and abs(step) < _MOST:
-                inside = replace(inside, small=inside.small | {line.variable.key})
-            if fixed[0]:
+            found = self._range_of_counter(line, step, facts)
+            inside = inside.with_range(line.variable.key, found)
+            if found and fixed[0]:
                 for low in self._ends(ends[0], facts, upper=False):
                     inside = inside.plus(counter.minus(low), surely=True)
-            if fixed[1]:
+            if found and fixed[1]:
                 for high in self._ends(ends[1], facts, upper=True):
                     inside = inside.plus(high.minus(counter), surely=True)
         new = with_expressions(line, lambda one: self._expr(one, facts))
         return with_each_block(new, lambda block: self._block(block, inside)[0]), outside
+
+    def _range_of_counter(self, line: un.Do, step: int, facts: _Facts) -> IntegerRange | None:
+        """Return the range of a loop counter, or None if counting may overflow."""
+        first, last = self._range(line.start, facts), self._range(line.stop, facts)
+        if first is None or last is None:
+            return None
+        low, high = min(first[0], last[0] + min(step, 0)), max(first[1], last[1] + max(step, 0))
+        if low < integer_ranges.ALL[0] or high > integer_ranges.ALL[1]:
+            return None
+        return (first[0], last[1]) if step > 0 else (last[0], first[1])
 
     # ------------------------------------------------------------------ conditions
 
@@ -221,7 +245,7 @@ class _Proof:
                 return self._fails(operand, facts)
             case ex.Binary(Operator.AND, left, right):
                 return self._holds(right, self._holds(left, facts))
-            case ex.Binary(op, left, right) if op in _TURNED:
+            case ex.Binary(op, left, right) if op in _NEGATED:
                 return self._compared(op, left, right, facts)
         return facts
 
@@ -234,8 +258,8 @@ class _Proof:
                 return self._holds(operand, facts)
             case ex.Binary(Operator.OR, left, right):
                 return self._fails(right, self._fails(left, facts))
-            case ex.Binary(op, left, right) if op in _TURNED:
-                return self._compared(_TURNED[op], left, right, facts)
+            case ex.Binary(op, left, right) if op in _NEGATED:
+                return self._compared(_NEGATED[op], left, right, facts)
         return facts
 
     def _compared(self, op: object, left: ex.Expr, right: ex.Expr, facts: _Facts) -> _Facts:
@@ -267,14 +291,14 @@ class _Proof:
     def _expr(self, expr: ex.Expr, facts: _Facts) -> ex.Expr:
         """Return an expression without checks that `facts` prove."""
         match expr:
-            case ex.WrappedIndex(_, (index, extent)):
+            case ex.CheckedIndex(_, (index, extent)):
                 inner = self._expr(index, facts)
                 return inner if self._is_within(index, extent, facts) else replace(
                     expr, items=(inner, extent))  # fmt: skip
-            case ex.Binary(Operator.PLUS, ex.WrappedIndex() as checked, ex.Literal() as by):
+            case ex.Binary(Operator.PLUS, ex.CheckedIndex() as checked, ex.Literal() as by):
                 inner = self._expr(checked, facts)
                 value = ex.integer_value(by)
-                if value is None or isinstance(inner, ex.WrappedIndex):
+                if value is None or isinstance(inner, ex.CheckedIndex):
                     return replace(expr, left=inner)
                 return with_offset(inner, value)
             case ex.Binary(Operator.AND | Operator.OR as op, left, right):
@@ -294,9 +318,13 @@ class _Proof:
             facts = facts.without_conditions()
         facts = self._with_layers(facts)
         last = affine_form(extent).polynomial.minus(_ONE)
-        if self._is_near_single(index, facts):
+        if self._range(index, facts) is None:
             found = affine_form(index).polynomial
-            return facts.imply(found) and facts.imply(last.minus(found))
+            return (
+                self._is_near_single(index, extent, facts)
+                and facts.imply(found)
+                and facts.imply(last.minus(found))
+            )
         return self._reaches(index, facts, constant_polynomial(0), upper=False) and self._reaches(
             index, facts, last, upper=True
         )
@@ -318,8 +346,8 @@ class _Proof:
         """Return whether a value is provably at most `end` if `upper`, else at least."""
         match expr:
             case ex.Binary(Operator.PLUS | Operator.MINUS as op, ex.CallFunction() as call, by) if (
-                abs(value := ex.integer_value(by) or _MOST) < _MOST
-            ):
+                value := ex.integer_value(by)
+            ) is not None:
                 end = end.minus(constant_polynomial(value if op is Operator.PLUS else -value))
                 return self._reaches(call, facts, end, upper=upper)
             case ex.CallFunction(ex.Name(key="merge"), items):
@@ -344,52 +372,62 @@ class _Proof:
                 if (key == "min") is upper:
                     for one in items:
                         yield from self._ends(one, facts, upper=upper)
-            case ex.CallFunction(ex.Name(key="modulo"), (_, by)):
+            case ex.CallFunction(ex.Name(key="modulo"), (dividend, by)):
                 size = self._exact(by, facts)
-                if size is not None and facts.imply(size.polynomial.minus(_ONE)):
+                is_exact = size is not None and self._range(dividend, facts) is not None
+                if size is not None and is_exact and facts.imply(size.polynomial.minus(_ONE)):
                     yield size.shifted(-1) if upper else affine_form(ex.whole(0))
-            case _ if (form := self._exact(expr, facts)) is not None:
+            case _ if (found := self._range(expr, facts)) is not None:
+                form = affine_form(expr)
                 yield form
+                if not all(isinstance(one, ex.Name) for one in form.symbols.values()):
+                    yield affine_form(ex.whole(found[upper]))
 
     def _exact(self, expr: ex.Expr, facts: _Facts) -> AffineForm | None:
         """Return the affine form of a value whose computation certainly does not overflow."""
-        if self._is_small(expr, facts) or self._is_single(expr):
-            return affine_form(expr)
+        return None if self._range(expr, facts) is None else affine_form(expr)
+
+    def _range(self, expr: ex.Expr, facts: _Facts) -> IntegerRange | None:
+        """Return the range of a value, or None if its computation may overflow."""
+        return range_of(expr, lambda part: self._known(part, facts))
+
+    def _known(self, expr: ex.Expr, facts: _Facts) -> IntegerRange | None:
+        """Return the range of one value that is not computed from integers here."""
+        match expr:
+            case ex.Name():
+                return facts.ranges.get(expr.key)
+            case ex.Element(ex.Name() as array) if array.key not in self._written:
+                return integer_ranges.ALL
+            case ex.CallFunction(ex.Name(key=function), (value, *_)) if function in _CONVERSIONS:
+                return None if is_integer(value, self._code) else integer_ranges.ALL
         return None
 
-    def _is_single(self, expr: ex.Expr) -> bool:
-        """Return whether an expression is one value, without arithmetic."""
-        return isinstance(expr, ex.Name | ex.Element)
+    def _is_near_single(self, index: ex.Expr, extent: ex.Expr, facts: _Facts) -> bool:
+        """Return whether an index is one value plus or minus small ones.
 
-    def _is_near_single(self, expr: ex.Expr, facts: _Facts) -> bool:
-        """Return whether an expression is one value plus or minus small ones.
-
-        If it is in range, its computation has not overflowed.
+        If it is in range, that value is small, too, and the computation has not overflowed.
         """
-        form = affine_form(expr)
-        large = [one for one in form.symbols.values() if not _is_of(one, facts.small)]
-        return (
-            _has_small_factors(expr, form) and all(map(self._is_single, large)) and len(large) == 1
+        form, size = affine_form(index), self._range(extent, facts)
+        ranges = {key: self._range(one, facts) for key, one in form.symbols.items()}
+        large = [key for key, found in ranges.items() if _magnitude(found) > _LARGEST_SIZE]
+        if size is None or len(large) != 1 or ranges[large[0]] is None:
+            return False
+        (single,) = large
+        factors = dict(form.polynomial.factors)
+        if factors.pop((single,)) not in {1, -1}:
+            return False
+        most = _magnitude(size) + sum(
+            abs(factor) * (_magnitude(ranges[term[0]]) if term else 1)
+            for term, factor in factors.items()
         )
 
-    def _is_small(self, expr: ex.Expr, facts: _Facts) -> bool:
-        """Return whether an expression has only few and small terms."""
-        form = affine_form(expr)
-        return _has_small_factors(expr, form) and all(
-            _is_of(one, facts.small) for one in form.symbols.values()
-        )
+        def known(part: ex.Expr) -> IntegerRange | None:
+            is_single = affine_form(part).symbols.keys() == {single}
+            return (-most, most) if is_single else self._known(part, facts)
+
+        return range_of(index, known) is not None
 
 
-def _is_of(expr: ex.Expr, names: frozenset[str]) -> bool:
-    return isinstance(expr, ex.Name) and expr.key in names
-
-
-def _has_small_factors(expr: ex.Expr, form: AffineForm) -> bool:
-    """Return whether the terms of an integer expression are few, with small constants."""
-    literals = (ex.integer_value(part) for part in ex.walk(expr) if isinstance(part, ex.Literal))
-    factors = (factor for monomial, factor in form.polynomial.factors.items() if monomial)
-    return (
-        all(value is not None and abs(value) <= _MOST for value in literals)
-        and all(abs(factor) == 1 for factor in factors)
-        and len(form.symbols) <= _MOST_SYMBOLS
-    )
+def _magnitude(found: IntegerRange | None) -> int:
+    """Return the greatest absolute value in a range, or of any integer."""
+    return max(map(abs, found or integer_ranges.ALL))

@@ -51,6 +51,8 @@ _OF_HOST = ("native", "host")
 """Parts of options that let compilers use the instructions of the processor on which they run."""
 _NEEDED = ("-std=c99", "-ffp-contract=off", "-shared", "-fPIC", "-w")
 _THREADS = "#pragma omp"
+_CHECKED = "*) psy_element("
+"""An element in code with BOUNDS_CHECKS: an overflow must not make its check superfluous."""
 _EDITION = 2
 _LONGEST_WAIT = 600.0
 """Seconds for which a process waits for another one that compiles the same library."""
@@ -330,7 +332,8 @@ def compile_library(command: list[str], made: Path, what: str) -> None:
 def _options(text: str) -> tuple[str, ...]:
     chosen = os.environ.get(OPTIONS_VARIABLE)
     options = _OPTIONS if chosen is None else tuple(chosen.split())
-    return (*options, *_NEEDED, *(("-fopenmp",) if _THREADS in text else ()))
+    threads = ("-fopenmp",) if _THREADS in text else ()
+    return (*options, *_NEEDED, *threads, *(("-fwrapv",) if _CHECKED in text else ()))
 
 
 def _digest(text: str, compiler: str) -> str:

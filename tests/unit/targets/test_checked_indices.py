@@ -131,6 +131,19 @@ def local_arrays(
     new[0, 0, 0] = a[1, 2] + (TABLE[depth[0, 0] - n] if depth[0, 0] > 3 else 0.0)
 
 
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def overflowing(
+    new: field[GO_READWRITE, GO_CT, GO_LAYERS],
+    old: field[GO_READ, GO_CT, GO_LAYERS],
+    depth: field[GO_READ, GO_CT, GO_INT32],
+    n: scalar[GO_READ, GO_I_SCALAR],
+):
+    a = np.zeros(4)
+    a[depth[0, 0]] = 2.0
+    a[min(abs(n), 3)] = 1.0
+    new[0, 0, 0] = a[min((n % 100000) * (n % 99999), 3)] + TABLE[(n * n) % 3] + old[0, 0, 0]
+
+
 KERNELS = (under_condition, written, from_data, masked, by_function, recurrence, local_arrays)
 
 
@@ -224,6 +237,20 @@ def test_targets_read_what_python_reads_or_raise_as_it_does(requested: Any, targ
     assert raised > 5
 
 
+@pytest.mark.parametrize("n", [1, 46341, -(2**31), 2**31 - 1, 65536 * 3 + 2])
+def test_indices_that_overflow_stay_within_arrays(n: int, target: str) -> None:
+    found = computed(overflowing, target, DEPTHS["shallow"], n)
+    if isinstance(found, Exception):
+        assert n != 1
+        assert "out of bounds" in str(found)
+        return
+    old = 1.0 + LAYERS * np.arange(6.0).reshape(POINTS)
+    sums = {one + other for one in (0.0, 1.0, 2.0) for other in TABLE}
+    assert set((found[:, :, 0] - old).ravel()) <= sums
+    if n == 1:
+        np.testing.assert_array_equal(found, expected(overflowing, DEPTHS["shallow"], n))
+
+
 def test_an_error_names_kernel_place_argument_and_index(target: str) -> None:
     error = computed(under_condition, target, DEPTHS["one point deep"], 10**9)
     error = error.__cause__ or error
@@ -310,8 +337,28 @@ PROVEN = [
         "        new[0, 0, k] += new[0, 0, k + 1]"
     ),
     "a = np.zeros(4)\nfor k in layers():\n    a[k % 4] = old[0, 0, k]\nnew[0, 0, 0] = a[3]",
+    "a = np.zeros(4)\na[n & 3] = 2.0\nnew[0, 0, 0] = a[n % 4]",
+    "new[0, 0, 0] = TABLE[min(max(n, -1), 1) + 1] + TABLE[min(max(depth[0, 0], 0), 2)]",
+    "m = int(old[0, 0, 0])\nif m >= 0 and m < len(layers()):\n    new[0, 0, m] = 2.0",
 ]
 """Statements whose indices are certainly in range."""
+OVERFLOWING = (
+    "min(abs(n), 2)",
+    "min(-min(n, 0), 2)",
+    "min((n % 2000000000) + (n % 1999999999), 2)",
+    "min((n % 100000) * (n % 99999), 2)",
+    "(n * n) % 3",
+    "abs(n) % 3",
+    "(n + n) % 3",
+)
+"""Indices that would be in range if integers had more than 32 bits."""
+FAR_AWAY = " + 16777216" * 128
+DOUBLED = (
+    "for k in layers(old):\n    x0 = k + 16777216\n    y0 = k + 16777216\n"
+    + "".join(f"    x{i + 1} = x{i} + y{i}\n    y{i + 1} = x{i} + y{i}\n" for i in range(6))
+    + "    x7 = x6 + y6\n    if x6 >= 0 and y6 >= 0:\n"
+    "        new[0, 0, 0] += old[0, 0, min(x7, len(layers(old)) - 1)]"
+)
 NOT_PROVEN = [
     "new[0, 0, 0] = old[0, 0, 1] if depth[0, 0] > 0 else 0.0",
     "if 0 <= n and n + 1 < len(layers(old)):\n    new[0, 0, 0] = old[0, 0, n + 1]",  # overflow
@@ -331,10 +378,19 @@ NOT_PROVEN = [
     "if depth[0, 0] > 3:\n    for k in layers(new):\n        new[0, 0, k] = old[0, 0, k]",
     "for k in range(0, n):\n    if k < len(layers(old)):\n        new[0, 0, 0] += old[0, 0, k - n]",
     "k = 0\nwhile k < 3:\n    k += 1\n    new[0, 0, 0] += old[0, 0, k]",
+    *(f"new[0, 0, 0] = TABLE[{index}]" for index in OVERFLOWING),
+    *(f"a = np.zeros(3)\na[{index}] = 2.0\nnew[0, 0, 0] = a[0]" for index in OVERFLOWING),
+    "m = n * n\nif m >= 0 and m < 3:\n    new[0, 0, 0] = TABLE[m]",
+    "new[0, 0, 0] = TABLE[min(max(n * n, 0), 2)]",
+    f"for k in layers(old):\n    new[0, 0, 0] = old[0, 0, min(k{FAR_AWAY}, len(layers(old)) - 1)]",
+    "for k in range(1, 3):\n    new[0, 0, 0] = TABLE[min(k * k * 1073741824, 2)]",
+    DOUBLED,
 ]
 HEAD = """\
 import numpy as np
 from psyclone_storage.gocean import *
+
+TABLE = (2.0, 3.0, 5.0)
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)

@@ -92,7 +92,7 @@ def _at(expr: ex.Expr, values: Mapping[str, Polynomial]) -> Polynomial:
 
 def _unchecked(expr: ex.Expr) -> ex.Expr:
     """Return an index without checks of its parts."""
-    if isinstance(expr, ex.WrappedIndex):
+    if isinstance(expr, ex.CheckedIndex):
         return _unchecked(expr.items[0])
     return with_parts(expr, _unchecked)
 

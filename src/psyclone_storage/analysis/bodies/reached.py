@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import blocks_of, names_in, walk_lines
-from psyclone_storage.ir.unit import Cycle, Do, Exit, If, Line, Return
+from psyclone_storage.ir.unit import Blank, Comment, Cycle, Do, Exit, If, Line, Return
 
 _LEAVING = (Return, Exit, Cycle)
 Reached = tuple[Line, tuple[Do, ...]]
@@ -65,10 +65,11 @@ def may_leave(line: Line) -> bool:
 
 def leaves(lines: tuple[Line, ...]) -> bool:
     """Return whether statements certainly end by leaving the routine, a loop or an iteration."""
-    match lines[-1:]:
-        case (If() as line,):
+    executed = [line for line in lines if not isinstance(line, Blank | Comment)]
+    match executed[-1:]:
+        case [If() as line]:
             return bool(line.otherwise) and all(map(leaves, blocks_of(line)))
-        case (last,):
+        case [last]:
             return isinstance(last, _LEAVING)
     return False
 

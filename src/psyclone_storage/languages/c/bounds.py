@@ -23,6 +23,7 @@ TEXT = """\
 #ifdef __CUDACC__
 static inline int psy_inside(int64_t index, int64_t length, const char *what)
 {
+    asm("" : "+l"(index));
     if (index >= 0 && index < length)
         return 1;
     printf("%s: index %lld, length %lld\\n", what, (long long) index, (long long) length);
@@ -39,6 +40,9 @@ static int psy_is_outside;
 static char psy_outside_text[1000];
 static inline int psy_inside(int64_t index, int64_t length, const char *what)
 {
+#ifdef __GNUC__
+    __asm__("" : "+r"(index)); /* a compiler must not conclude anything about it */
+#endif
     if (index >= 0 && index < length)
         return 1;
     if (!__atomic_exchange_n(&psy_is_outside, 1, __ATOMIC_ACQ_REL))
@@ -66,10 +70,13 @@ const char *psy_outside(void)
 INDEX_TEXT = """\
 static inline int32_t psy_index(int32_t index, int32_t length, const char *what)
 {
-#if defined(__GNUC__) && !defined(__CUDACC__)
-    __asm__("" : "+r"(index)); /* a compiler must not compute it again, with more bits */
+    /* A compiler must not conclude anything about it, or compute it again, with more bits. */
+#ifdef __CUDACC__
+    asm("" : "+r"(index));
+#elif defined(__GNUC__)
+    __asm__("" : "+r"(index));
 #endif
-    if ((uint32_t) index < (uint32_t) length)
+    if (index >= 0 && index < length)
         return index;
     if (index < 0 && index >= -length)
         return index + length;

@@ -97,7 +97,7 @@ class Expressions:
 
     def _called(self, call: ex.CallFunction, key: str, scope: CScope) -> CValue | ArrayValue:
         """Print a call of the function `key`."""
-        if not isinstance(call, ex.WrappedIndex):
+        if not isinstance(call, ex.CheckedIndex):
             return self._function(key, call.items, scope)
         if scope.around.bounds_checks:
             return self._from_the_end(call.items, scope)

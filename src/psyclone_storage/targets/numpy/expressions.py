@@ -170,7 +170,7 @@ class Spelling:
         return f"{abi.CHECKED}({self.of(index)}, {self.of(extent)}, {what}{where})"
 
     def _reference(self, expr: ex.Index) -> str:
-        if isinstance(expr, ex.WrappedIndex):
+        if isinstance(expr, ex.CheckedIndex):
             return self._checked(*expr.items)
         found = self.element(expr)
         if found is not None:

@@ -37,7 +37,7 @@ from psyclone_storage.languages.python.parse.compile_time import (
     written,
 )
 from psyclone_storage.languages.python.parse.constructs import unsupported
-from psyclone_storage.languages.python.parse.extremes import wrapped_index
+from psyclone_storage.languages.python.parse.extremes import index_with_check
 from psyclone_storage.languages.python.parse.functions import (
     ALL,
     Signature,
@@ -236,7 +236,7 @@ def _element_of_table(
             return scope.refuse("P051", message, at)
     array = constant_array(scope, node, table)
     places = tuple(
-        with_offset(wrapped_index(scope, part.expr, nodes.signed_integer(extent)), 1)
+        with_offset(index_with_check(part.expr, nodes.signed_integer(extent)), 1)
         for part, extent in zip(parts, shape, strict=True)
     )
     return TypedExpression(Element(Name(array.name), places), array.type)

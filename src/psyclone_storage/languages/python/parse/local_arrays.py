@@ -30,7 +30,7 @@ from psyclone_storage.languages.python.parse import promotion as precision
 from psyclone_storage.languages.python.parse.array_functions import product_of
 from psyclone_storage.languages.python.parse.compile_time import is_int, value_of
 from psyclone_storage.languages.python.parse.expressions import read, read_number
-from psyclone_storage.languages.python.parse.extremes import wrapped_index
+from psyclone_storage.languages.python.parse.extremes import index_with_check
 from psyclone_storage.languages.python.parse.indices import (
     from_one,
     is_within,
@@ -434,4 +434,4 @@ def _index(scope: KernelScope, part: ast.expr, extent: Expr, name: str) -> Expr 
         what = f"'{scope.text(part)}' is behind the last element of '{name}'."
         scope.refuse("P051", what, part, f"It has {most}, counted from 0.")
         return None
-    return wrapped_index(scope, at, extent) if is_within(scope, part, at, extent) else None
+    return index_with_check(at, extent) if is_within(scope, part, at, extent) else None

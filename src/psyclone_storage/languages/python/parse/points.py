@@ -17,7 +17,7 @@ from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.compile_time import UNKNOWN_VALUE, is_int, value_of
-from psyclone_storage.languages.python.parse.extremes import wrapped_index
+from psyclone_storage.languages.python.parse.extremes import index_with_check
 from psyclone_storage.languages.python.parse.imports import ImportedNames, imported_names
 from psyclone_storage.languages.python.parse.indices import (
     from_one,
@@ -132,7 +132,7 @@ class PointAccess:
         layer, extent = read_index(scope, parts[-1]), Name(self._layers_of(dummy.arg))
         if offset is None or layer is None or not is_within(scope, parts[-1], layer, extent):
             return None
-        return offset, (from_one(wrapped_index(scope, layer, extent)),)
+        return offset, (from_one(index_with_check(layer, extent)),)
 
     def _layers_of(self, arg: int | None) -> str:
         """Return the name of the number of layers of an argument; None selects the first one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from psyclone_storage.analysis.bodies.reached import leaves
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
@@ -351,12 +352,12 @@ class KernelWriter:
         for number, (test, body, place) in enumerate(ways):
             found.append(PlacedLine(f"{'elif' if number else 'if'} {test}:", place))
             found += self._inner(body)
-            if not _leaves(body):
+            if not leaves(body):
                 ends.append(self.hidden)
             self.hidden = before
         if any(not isinstance(one, un.Blank | un.Comment) for one in otherwise):
             found += [PlacedLine("else:"), *self._inner(otherwise)]
-        if not _leaves(otherwise):
+        if not leaves(otherwise):
             ends.append(self.hidden)
         self.hidden = _joined(ends, before)
         return found
@@ -448,12 +449,6 @@ def _joined(ends: list[HiddenValues], before: HiddenValues) -> HiddenValues:
         only = next(iter(values))
         found[key] = only if len(values) == 1 and only is not None else _DIFFERS
     return found
-
-
-def _leaves(body: tuple[un.Line, ...]) -> bool:
-    """Return whether code after these statements is unreachable."""
-    done = [line for line in body if not isinstance(line, un.Blank | un.Comment)]
-    return bool(done) and isinstance(done[-1], un.Return | un.Exit | un.Cycle)
 
 
 def _assigned_in(body: tuple[un.Line, ...]) -> set[str]:

@@ -284,7 +284,7 @@ def test_a_number_that_is_passed_may_stand_where_nothing_comes_to() -> None:
         "a = np.zeros(2)\nnew[0, 0] = below(wind, a, 0)",
         head=f"import numpy as np\n{PROJECT.replace(HEAD, HEAD + head)}",
     )
-    assert "wind(map_w2(1) - 1) + a(2)" in found[0]
+    assert "wind(map_w2(1) - 1) + a(modulo(0 - 3, 2) + 1)" in found[0]
     with pytest.raises(CompileError) as caught:
         code_of("a = np.zeros(2)\na[0 - 1] = 0.0\na[1 + 1] = 1.0", f"import numpy as np\n{PROJECT}")
     assert [one.span.text for one in caught.value.problems if one.span] == ["0 - 1", "1 + 1"]
@@ -324,8 +324,9 @@ def test_functions_see_words_and_arrays_by_their_own_names() -> None:
     assert found[4].split(" ", 5)[5] == (
         "near_work(modulo(near_s - 1, field_2_stencil_size + LEAST) + 1) ="
         " wind(field_2_stencil_map(1, near_s))"
-        " near_work(1) = near_work(modulo(1, field_2_stencil_size + LEAST) + 1) + LEAST"
-        " near_value = near_work(1)"
+        " near_work(modulo(0, field_2_stencil_size + LEAST) + 1) ="
+        " near_work(modulo(1, field_2_stencil_size + LEAST) + 1) + LEAST"
+        " near_value = near_work(modulo(0, field_2_stencil_size + LEAST) + 1)"
         " new(map_w3(d)) = sum_of_value + near_value"
     )
 
