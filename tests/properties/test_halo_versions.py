@@ -35,8 +35,7 @@ def planned_anew(schedule: Schedule, rules: Rules) -> Schedule:
     whole = splice_between((), bare.body)
     update = halos._derived.__wrapped__  # type: ignore[attr-defined]
     made = update(halos._Derived(), replace(bare, versions=Versions()), whole, rules)
-    end = [one.statement for one in made.plan.before("end")]
-    return replace(bare, body=(*(item for items in made.body for item in items), *end))
+    return replace(bare, body=made.body.whole())
 
 
 def check_versions(one: Worked) -> int:

@@ -9,22 +9,26 @@ records may differ in fields that comparisons ignore.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, wraps
-from itertools import chain, compress, count
-from operator import is_, is_not
+from itertools import chain, compress, count, starmap, zip_longest
+from operator import indexOf, is_, is_not
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
 CachedRecord = TypeVar("CachedRecord")
 Others = TypeVarTuple("Others")
 CachedValue = TypeVar("CachedValue")
 CachedItem = TypeVar("CachedItem")
+AnyItem = TypeVar("AnyItem")
 CachedItem_co = TypeVar("CachedItem_co", covariant=True)
 
 _VERSIONS = 8
 _SPLICES = 32
 _SMALL = 16
-"""The number of changed items with which no more similar version is searched for."""
+"""The number of changed items up to which a result is modified instead of copied."""
+_BETWEEN = 1 << 48
+"""The distance between the labels of adjacent items at first."""
 _WIDER = 8
 """The factor by which the part grows in which a common item is searched for."""
 
@@ -112,25 +116,6 @@ class Splice(NamedTuple, Generic[CachedItem]):
         """The number of removed and added items."""
         return len(self.removed) + len(self.added)
 
-    def replaced(self, known: tuple[CachedValue, ...]) -> tuple[CachedValue, ...]:
-        """Return the results of removed items, given one for each item of the earlier version."""
-        return tuple(chain.from_iterable(known[one.start : one.stop] for one in self.changes))
-
-    def updated(
-        self, known: tuple[CachedValue, ...], make: Callable[[CachedItem], CachedValue]
-    ) -> tuple[CachedValue, ...]:
-        """Return one result for each item of the later version.
-
-        Results of common items come from `known`; `make` computes the others.
-        """
-        made: list[CachedValue] = []
-        end = 0
-        for change in self.changes:
-            made += known[end : change.start]
-            made += map(make, change.after)
-            end = change.stop
-        return (*made, *known[end:])
-
 
 class Versions:
     """The results of functions for the last versions of a tuple, such as the body of a schedule.
@@ -139,22 +124,19 @@ class Versions:
     process begins without results.
     """
 
-    __slots__ = ("_made", "_splices")
+    __slots__ = ("_made", "_origins", "_splices")
 
     def __init__(self) -> None:
-        self._made: dict[Any, tuple[_VersionResult, ...]] = {}
+        self._made: dict[Any, list[_VersionResult]] = {}
         self._splices: dict[tuple[int, int], tuple[Any, Any, Splice[Any]]] = {}
+        self._origins: dict[int, _Origin] = {}
 
     def __reduce__(self) -> tuple[type[Versions], tuple[()]]:
         return Versions, ()
 
-    def results(self, function: Any) -> tuple[_VersionResult, ...]:
+    def results(self, function: Any) -> list[_VersionResult]:
         """Return the latest results of a function, latest first."""
-        return self._made.get(function, ())
-
-    def add(self, function: Any, result: _VersionResult) -> None:
-        """Cache one more result, and forget the oldest ones."""
-        self._made[function] = (result, *self._made.get(function, ())[: _VERSIONS - 1])
+        return self._made.setdefault(function, [])
 
     def splice(self, earlier: tuple[Any, ...], later: tuple[Any, ...]) -> Splice[Any]:
         """Return the difference between two versions, which many functions request."""
@@ -162,8 +144,52 @@ class Versions:
         if key not in self._splices:
             if len(self._splices) == _SPLICES:
                 del self._splices[next(iter(self._splices))]
-            self._splices[key] = earlier, later, splice_between(earlier, later)
+            ends = self._common_ends(earlier, later)
+            self._splices[key] = earlier, later, splice_between(earlier, later, *ends)
         return self._splices[key][2]
+
+    def derive(
+        self, earlier: tuple[Any, ...], later: tuple[Any, ...], start: int, stop: int
+    ) -> None:
+        """Record that two versions have `start` items at their beginnings, `stop` at their ends."""
+        if earlier is later:
+            return
+        if len(self._origins) == _SPLICES:
+            del self._origins[next(iter(self._origins))]
+        self._origins.pop(id(later), None)
+        self._origins[id(later)] = _Origin(later, earlier, start, stop)
+
+    def _common_ends(self, earlier: tuple[Any, ...], later: tuple[Any, ...]) -> tuple[int, int]:
+        """Return numbers of items that are known to be common at the beginnings and at the ends."""
+        known = {id(made): ends for made, ends in self._ancestors(earlier)}
+        for made, (start, stop) in self._ancestors(later):
+            if id(made) in known:
+                other_start, other_stop = known[id(made)]
+                return min(start, other_start), min(stop, other_stop)
+        return 0, 0
+
+    def _ancestors(
+        self, version: tuple[Any, ...]
+    ) -> Iterator[tuple[tuple[Any, ...], tuple[int, int]]]:
+        """Yield a version and those that it was derived from, with the items in common."""
+        start = stop = len(version)
+        yield version, (start, stop)
+        for _ in range(_VERSIONS):
+            origin = self._origins.get(id(version))
+            if origin is None:
+                return
+            version = origin.earlier
+            start, stop = min(start, origin.start), min(stop, origin.stop)
+            yield version, (start, stop)
+
+
+class _Origin(NamedTuple):
+    """The version from which one was derived, with the numbers of items in common at both ends."""
+
+    later: tuple[Any, ...]
+    earlier: tuple[Any, ...]
+    start: int
+    stop: int
 
 
 class _VersionResult(NamedTuple):
@@ -190,7 +216,7 @@ VersionedTree = TypeVar("VersionedTree", bound=Versioned[Any])
 
 
 def kept_by_version(
-    empty: CachedValue,
+    empty: Callable[[], CachedValue],
 ) -> Callable[
     [Callable[[CachedValue, VersionedTree, Splice[CachedItem], *Others], CachedValue]],
     Callable[[VersionedTree, *Others], CachedValue],
@@ -199,8 +225,10 @@ def kept_by_version(
 
     The function computes the result for a version from the result for an earlier one. Its arguments
     are the earlier result, the new version, the difference (`Splice`) and further arguments, which
-    are compared by identity. It must depend only on these and must not modify them. Without an
-    earlier version, it updates `empty`, the result for an empty body.
+    are compared by identity. It must depend only on these. It may modify the earlier result, so
+    that a step takes time for what it changes: callers must not use a result after they have
+    requested that of another version. Without an earlier version, the function updates `empty()`,
+    the result for an empty body.
     """
 
     def decorated(
@@ -214,16 +242,24 @@ def kept_by_version(
                     known_result: CachedValue = made
                     return known_result
             same = [one for one in results if all(map(is_, one.others, others))]
-            best, nearest = None, empty
+            best, nearest = None, None
             # A version of about the same length is likely to have the fewest differences.
-            for earlier, _, made in sorted(same, key=lambda one: abs(len(one[0]) - len(items))):
-                splice = versions.splice(earlier, items)
+            for one in sorted(same, key=lambda one: abs(len(one.items) - len(items))):
+                splice = versions.splice(one.items, items)
                 if splice.size < (best.size if best else len(items)):
-                    best, nearest = splice, made
+                    best, nearest = splice, one
                 if best and best.size <= _SMALL:
                     break
-            result = update(nearest, tree, best or splice_between((), items), *others)
-            versions.add(update, _VersionResult(items, others, result))
+            if best is None or nearest is None:
+                best, made = splice_between((), items), empty()
+            elif best.size <= _SMALL:
+                made = nearest.made
+                del results[next(at for at, one in enumerate(results) if one is nearest)]
+            else:
+                made = _copied(nearest.made)
+            result = update(made, tree, best, *others)
+            results.insert(0, _VersionResult(items, others, result))
+            del results[_VERSIONS:]
             return result
 
         known.__wrapped__ = update  # type: ignore[attr-defined]
@@ -232,34 +268,162 @@ def kept_by_version(
     return decorated
 
 
-def kept_by_item(
-    make: Callable[[CachedItem, *Others], CachedValue],
-) -> Callable[[Versioned[CachedItem], *Others], tuple[CachedValue, ...]]:
-    """Return a memoised function that applies `make` to each item of a body.
+def _copied(made: CachedValue) -> CachedValue:
+    """Return a result that may be modified; only results that can be have a method `copy`."""
+    return made.copy() if hasattr(made, "copy") else made
 
-    Results are reused for items in common with a recent version of the body.
+
+class Joined(Generic[CachedItem]):
+    """A tuple of results for each item of a body, and the concatenation of these tuples.
+
+    The concatenation is the same object as long as no result changes. Otherwise, only the part from
+    the first to the last changed result is concatenated again.
     """
-    nothing: tuple[CachedValue, ...] = ()
+
+    __slots__ = ("_stale", "_whole", "parts")
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[CachedItem, ...]] = []
+        self._whole: tuple[CachedItem, ...] = ()
+        # The numbers of results before and after those that changed since the concatenation.
+        self._stale: tuple[int, int] | None = None
+
+    def copy(self) -> Joined[CachedItem]:
+        """Return a copy that can change by itself."""
+        made: Joined[CachedItem] = Joined()
+        made.parts, made._whole, made._stale = self.parts.copy(), self._whole, self._stale
+        return made
+
+    def put(self, start: int, stop: int, parts: Sequence[tuple[CachedItem, ...]]) -> None:
+        """Replace the results from `start` to `stop`."""
+        old = self.parts[start:stop]
+        pairs = zip_longest(chain.from_iterable(old), chain.from_iterable(parts))
+        same = all(starmap(is_, pairs))
+        ends = start, len(self.parts) - stop
+        self.parts[start:stop] = parts
+        if same and (self._stale is None or [*map(len, old)] == [*map(len, parts)]):
+            return
+        earlier = self._stale or ends
+        self._stale = min(earlier[0], ends[0]), min(earlier[1], ends[1])
 
     def update(
-        known: tuple[CachedValue, ...],
+        self,
+        splice: Splice[AnyItem],
+        make: Callable[[AnyItem], tuple[CachedItem, ...]],
+    ) -> list[tuple[CachedItem, ...]]:
+        """Put results of `make` for added items; return the results of removed items."""
+        removed: list[tuple[CachedItem, ...]] = []
+        for change in reversed(splice.changes):
+            removed += self.parts[change.start : change.stop]
+            self.put(change.start, change.stop, list(map(make, change.after)))
+        return removed
+
+    def whole(self, versions: Versions | None = None) -> tuple[CachedItem, ...]:
+        """Return the concatenation; if it is a version of a body, record its origin."""
+        if self._stale:
+            start, stop = self._stale[0], len(self.parts) - self._stale[1]
+            earlier = self._whole
+            head = sum(map(len, self.parts[:start]))
+            tail = sum(map(len, self.parts[stop:]))
+            middle = chain.from_iterable(self.parts[start:stop])
+            self._whole = (*earlier[:head], *middle, *earlier[len(earlier) - tail :])
+            self._stale = None
+            if versions:
+                versions.derive(earlier, self._whole, head, tail)
+        return self._whole
+
+
+def kept_by_item(
+    make: Callable[[CachedItem, *Others], tuple[CachedValue, ...]],
+) -> Callable[[Versioned[CachedItem], *Others], tuple[CachedValue, ...]]:
+    """Return a memoised function that concatenates the results of `make` for the items of a body.
+
+    Results are reused for items in common with a recent version of the body. If none differs, the
+    result is the same tuple.
+    """
+
+    def update(
+        known: Joined[CachedValue],
         _: Versioned[CachedItem],
         splice: Splice[CachedItem],
         *others: *Others,
-    ) -> tuple[CachedValue, ...]:
-        return splice.updated(known, lambda item: make(item, *others))
+    ) -> Joined[CachedValue]:
+        known.update(splice, lambda item: make(item, *others))
+        return known
 
-    return kept_by_version(nothing)(update)
+    joined = kept_by_version(Joined[CachedValue])(update)
+
+    def known(tree: Versioned[CachedItem], *others: *Others) -> tuple[CachedValue, ...]:
+        return joined(tree, *others).whole()
+
+    return known
+
+
+class Positions:
+    """The positions of the items of a tuple, which changes of the tuple update.
+
+    Labels increase along the tuple. A new item gets one between those of its neighbours, and a
+    binary search of the labels finds the position of an item.
+    """
+
+    __slots__ = ("_label_of", "_labels")
+
+    def __init__(self) -> None:
+        self._labels: list[int] = []
+        self._label_of: dict[int, int] = {}
+
+    def copy(self) -> Positions:
+        """Return a copy that can change by itself."""
+        made = Positions()
+        made._labels, made._label_of = self._labels.copy(), self._label_of.copy()
+        return made
+
+    def update(self, splice: Splice[Any]) -> None:
+        """Follow a change of the tuple."""
+        for item in splice.removed:
+            self._label_of.pop(id(item), None)
+        for change in reversed(splice.changes):
+            self._put(change)
+
+    def _put(self, change: SplicedRange[Any]) -> None:
+        start, stop, after = change
+        below = self._labels[start - 1] if start else 0
+        space = len(after) + 1
+        end = stop == len(self._labels)
+        step = _BETWEEN if end else (self._labels[stop] - below) // space
+        labels = range(below + step, below + space * step, step or 1)
+        if len(labels) < len(after):
+            self._spread()
+            self._put(change)
+            return
+        self._labels[start:stop] = labels
+        self._label_of.update(zip(map(id, after), labels, strict=True))
+
+    def _spread(self) -> None:
+        """Give all items labels at equal distances."""
+        labels = range(_BETWEEN, (len(self._labels) + 1) * _BETWEEN, _BETWEEN)
+        later = dict(zip(self._labels, labels, strict=True))
+        self._labels = list(labels)
+        self._label_of = {item: later[label] for item, label in self._label_of.items()}
+
+    def of(self, item: object, body: tuple[Any, ...]) -> int:
+        """Return the position of an item of the tuple `body`."""
+        label = self._label_of.get(id(item))
+        # An item that was there twice has lost its label.
+        return (
+            indexOf(map(id, body), id(item)) if label is None else bisect_left(self._labels, label)
+        )
 
 
 def splice_between(
-    earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...]
+    earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...], first: int = 0, last: int = 0
 ) -> Splice[CachedItem]:
-    """Return the difference between two versions of a tuple."""
-    start = at = _common_length(iter(earlier), iter(later), min(len(earlier), len(later)))
-    shorter = min(len(earlier), len(later)) - start
-    same = _common_length(reversed(earlier), reversed(later), shorter)
-    stop, end = len(earlier) - same, len(later) - same
+    """Return the difference between two versions of a tuple.
+
+    The `first` items and the `last` ones are known to be common.
+    """
+    start, same = _common_ends(earlier, later, first, last)
+    at, stop, end = start, len(earlier) - same, len(later) - same
     changes: list[SplicedRange[CachedItem]] = []
     while start < stop or at < end:
         skipped, added = _next_common(earlier, later, range(start, stop), range(at, end))
@@ -272,23 +436,46 @@ def splice_between(
     return Splice(tuple(changes), tuple(removed), tuple(made))
 
 
-def _common_length(earlier: Iterator[CachedItem], later: Iterator[CachedItem], shorter: int) -> int:
-    """Return the number of items with which both begin, at most `shorter`."""
-    return min(next(compress(count(), map(is_not, earlier, later)), shorter), shorter)
+def _common_ends(
+    earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...], first: int, last: int
+) -> tuple[int, int]:
+    """Return the numbers of common items at the beginnings and at the ends.
+
+    They are at least `first` and `last`, and count no item twice.
+    """
+    shorter = min(len(earlier), len(later)) - last
+    places = range(first, shorter)
+    start = first + _common_run(earlier, later, places, places)
+    olds, news = (
+        range(len(items) - last - 1, len(items) - 1 - last - (shorter - start), -1)
+        for items in (earlier, later)
+    )
+    return start, last + _common_run(earlier, later, olds, news)
+
+
+def _items_at(items: tuple[CachedItem, ...], places: range) -> tuple[CachedItem, ...]:
+    """Return the items at consecutive places, which ascend or descend."""
+    if places.step > 0:
+        return items[places.start : places.stop]
+    return items[places.stop + 1 : places.start + 1][::-1]
 
 
 def _common_run(
     earlier: tuple[CachedItem, ...], later: tuple[CachedItem, ...], olds: range, news: range
 ) -> int:
-    """Return the number of items with which both ranges begin, in time proportional to it."""
+    """Return the number of items with which both ranges begin, in time proportional to it.
+
+    Both ranges ascend, or both descend.
+    """
     found, size = 0, _SMALL
     shorter = min(len(olds), len(news))
     while found < shorter:
         size = min(size, shorter - found)
-        start, at = olds.start + found, news.start + found
-        same = _common_length(
-            iter(earlier[start : start + size]), iter(later[at : at + size]), size
+        old, new = (
+            _items_at(items, places[found : found + size])
+            for items, places in ((earlier, olds), (later, news))
         )
+        same = min(next(compress(count(), map(is_not, old, new)), size), size)
         found += same
         if same < size:
             break

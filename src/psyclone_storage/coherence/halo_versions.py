@@ -20,7 +20,7 @@ from psyclone_storage.ir.datum_parts import DatumPart, alias_parts
 from psyclone_storage.ir.insertion import END, Insertion
 from psyclone_storage.ir.region import NOTHING, Depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.walk import find, item_with, positions, sequential_statements
+from psyclone_storage.ir.walk import find, item_with, position_in, sequential_statements
 
 Planned = sch.HaloExchange | sch.FillHalo | sch.MarkHalo
 """A statement that a plan inserts for one part of the data."""
@@ -136,7 +136,9 @@ class _Update:
         if self._rules.keeps_annexed_clean(self._schedule):
             return set(self._touching)
         differ = self._without_annexed ^ self._known.without_annexed
-        return found.union(part for part in self._touching if part.datum in differ)
+        if differ:
+            found.update(part for part in self._touching if part.datum in differ)
+        return found
 
     def _parts_of(self, item: sch.Statement) -> Collection[DatumPart]:
         if isinstance(item, sch.Loop):
@@ -156,8 +158,7 @@ class _Update:
     def _statements_of(self, parts: Iterable[DatumPart]) -> list[sch.Statement]:
         """Return the statements that access some of `parts`, in order."""
         uids = frozenset().union(*(self._touching.get(part, ()) for part in parts))
-        places = positions(self._schedule)
-        found = {places[id(item)]: item for item in map(self._item_with, uids)}
+        found = {position_in(self._schedule, one): one for one in map(self._item_with, uids)}
         return [one for at in sorted(found) for one in _planned_in(found[at]) if one.uid in uids]
 
     def _item_with(self, uid: str) -> sch.Statement:

@@ -19,7 +19,6 @@ from collections import defaultdict, deque
 from collections.abc import Container, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import reduce
-from itertools import chain
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.fresh import Fresh
@@ -264,7 +263,7 @@ def _on_device(schedule: sch.Schedule) -> frozenset[str]:
 
     A device traps no floating-point exceptions.
     """
-    return frozenset(chain.from_iterable(filter(None, _device_loops(schedule))))
+    return frozenset(_device_loops(schedule))
 
 
 @kept_by_item

@@ -5,18 +5,18 @@ The units are fields, operators and vector components.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import chain, compress
-from operator import not_
+from itertools import chain
 from typing import NamedTuple
 
-from psyclone_storage.base.memo import kept_by_item, kept_lately, kept_with_first
+from psyclone_storage.base.memo import Splice, kept_by_version, kept_lately, kept_with_first
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.kernel import Access
 from psyclone_storage.ir.schedule import Actual, Datum, Schedule
 from psyclone_storage.ir.transfer import EnterData, Update
-from psyclone_storage.ir.walk import Region, sequential_statements, statements
+from psyclone_storage.ir.walk import Region, positions_in, sequential_statements, statements
 
 
 class DatumPart(NamedTuple):
@@ -108,13 +108,40 @@ def _data_in(items: tuple[sch.Statement, ...]) -> frozenset[str]:
     return frozenset(datum for item in items for datum, _, _ in own_accesses(item))
 
 
-_data_by_item = kept_by_item(data_of)
+class _Users:
+    """The top-level statements that access each datum, by identity."""
+
+    __slots__ = ("by_datum",)
+
+    def __init__(self) -> None:
+        self.by_datum: defaultdict[str, dict[int, sch.Statement]] = defaultdict(dict)
+
+    def copy(self) -> _Users:
+        """Return a copy that can change by itself."""
+        made = _Users()
+        made.by_datum.update((datum, items.copy()) for datum, items in self.by_datum.items())
+        return made
 
 
-def positions_using(schedule: Schedule, data: frozenset[str]) -> Iterator[int]:
-    """Yield the positions of the top-level statements that access some of `data`."""
-    uses = map(not_, map(data.isdisjoint, _data_by_item(schedule)))
-    return compress(range(len(schedule.body)), uses)
+def _updated_users(known: _Users, _: Schedule, splice: Splice[sch.Statement]) -> _Users:
+    """Return the users of data, updated for a change of the body."""
+    for item in splice.removed:
+        for datum in data_of(item):
+            known.by_datum[datum].pop(id(item), None)
+    for item in splice.added:
+        for datum in data_of(item):
+            known.by_datum[datum][id(item)] = item
+    return known
+
+
+_users = kept_by_version(_Users)(_updated_users)
+
+
+def positions_using(schedule: Schedule, data: frozenset[str]) -> list[int]:
+    """Return the positions of the top-level statements that access some of `data`."""
+    users = _users(schedule).by_datum
+    found = {at: item for datum in data for at, item in users[datum].items()}
+    return positions_in(schedule, found.values())
 
 
 def sequence_using(schedule: Schedule, data: frozenset[str]) -> Iterator[sch.Statement]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import NamedTuple
 
 from psyclone_storage.base.memo import kept_by_item
@@ -42,12 +41,14 @@ def takes_data(item: object) -> bool:
 
 def has_device(schedule: Schedule) -> bool:
     """Return whether `schedule` contains a device region or a data transfer."""
-    return any(_have_device(schedule))
+    return bool(_of_device(schedule))
 
 
 @kept_by_item
-def _have_device(item: Statement) -> bool:
-    return any(isinstance(one, EnterData | Update) or takes_data(one) for one in with_inside(item))
+def _of_device(item: Statement) -> tuple[Statement, ...]:
+    return tuple(
+        one for one in with_inside(item) if isinstance(one, EnterData | Update) or takes_data(one)
+    )
 
 
 def device_regions(block: Block) -> Iterator[DirectiveRegion]:
@@ -67,7 +68,7 @@ def device_calls(block: Block) -> tuple[KernelCall, ...]:
 
 def entered_data(schedule: Schedule) -> frozenset[str]:
     """Return the data that an `EnterData` statement of `schedule` copies to the device."""
-    return frozenset(chain.from_iterable(_entered_by_item(schedule)))
+    return frozenset(_entered_by_item(schedule))
 
 
 @kept_by_item

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.memo import Splice, kept_by_item, kept_by_version, kept_with_first
@@ -31,11 +30,11 @@ def check_schedule(schedule: sch.Schedule) -> tuple[Diagnostic, ...]:
     """Return diagnostics for all structural errors of `schedule`."""
     data = sch.data_by_name(schedule)
     problems = [*_repeated_statements(schedule), *_repeated_data(schedule, data)]
-    problems += chain.from_iterable(filter(None, _check_items(schedule, data)))
+    problems += _check_items(schedule, data)
     problems += _phases(schedule).problems
-    problems += _check_entering(chain.from_iterable(filter(None, _entering_in(schedule))), data)
+    problems += _check_entering(_entering_in(schedule), data)
     if not schedule.distributed:
-        problems += chain.from_iterable(filter(None, _check_serial(schedule)))
+        problems += _check_serial(schedule)
     return tuple(problems)
 
 
@@ -218,14 +217,14 @@ def _updated_phases(
 ) -> _Phases:
     """Check the data that changed statements use, and those with earlier problems."""
     data = known.data.union(*map(data_of, (*splice.removed, *splice.added)))
-    data &= data_in_flight(schedule)
+    data = data_in_flight(schedule, data)
     if not data:
         return _Phases()
     problems = tuple(_check_phases(sequence_using(schedule, data), data))
     return _Phases(problems, data if problems else frozenset())
 
 
-_phases = kept_by_version(_Phases())(_updated_phases)
+_phases = kept_by_version(_Phases)(_updated_phases)
 
 
 def _check_phases(items: Iterable[sch.Statement], data: frozenset[str]) -> Iterator[Diagnostic]:

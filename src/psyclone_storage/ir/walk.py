@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from itertools import chain, count
-from operator import indexOf
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
 from types import UnionType
 from typing import Any, TypeVar
 
 from psyclone_storage.base.memo import (
+    Positions,
     Splice,
     kept_by_item,
     kept_by_version,
-    kept_lately,
     kept_with_first,
 )
 from psyclone_storage.base.records import replace
@@ -63,12 +62,12 @@ def calls_of(item: sch.Statement) -> tuple[sch.KernelCall, ...]:
     return (item,) if isinstance(item, sch.KernelCall) else ()
 
 
-_statements_by_item = kept_by_item(with_inside)
-_calls_by_item = kept_by_item(calls_of)
+_all_statements = kept_by_item(with_inside)
+_all_calls = kept_by_item(calls_of)
 
 
 @kept_by_item
-def _sequence_of(item: sch.Statement) -> tuple[sch.Statement, ...]:
+def _all_in_sequence(item: sch.Statement) -> tuple[sch.Statement, ...]:
     return sequential_statements(item) if isinstance(item, Region) else (item,)
 
 
@@ -79,31 +78,12 @@ def outer_loops_of(item: sch.Statement) -> tuple[sch.Loop, ...]:
     return (item,) if isinstance(item, sch.Loop) else ()
 
 
-_loops_by_item = kept_by_item(outer_loops_of)
+_all_outer_loops = kept_by_item(outer_loops_of)
 
-
-@kept_lately
-def _all_statements(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
-    return tuple(chain.from_iterable(_statements_by_item(schedule)))
-
-
-@kept_lately
-def _all_calls(schedule: sch.Schedule) -> tuple[sch.KernelCall, ...]:
-    return tuple(chain.from_iterable(_calls_by_item(schedule)))
-
-
-@kept_lately
-def _all_in_sequence(schedule: sch.Schedule) -> tuple[sch.Statement, ...]:
-    return tuple(chain.from_iterable(_sequence_of(schedule)))
-
-
-@kept_lately
-def _all_outer_loops(schedule: sch.Schedule) -> tuple[sch.Loop, ...]:
-    return tuple(chain.from_iterable(_loops_by_item(schedule)))
-
+_FEW = 8
+"""A search of the body is faster if it has at most so many times more statements than wanted."""
 
 _ItemTable = dict[str, sch.Statement]
-_Positions = dict[int, int]
 
 
 def _updated_items(
@@ -112,19 +92,18 @@ def _updated_items(
     splice: Splice[sch.Statement],
 ) -> _ItemTable:
     """Return the table from uids to top-level statements, updated for a change of the body."""
-    found = known.copy()
     made: _ItemTable = {}
     for item in reversed(splice.added):
         made.update(dict.fromkeys(_own_uids(item), item))
     for item in splice.removed:
         for uid in _own_uids(item):
             if uid not in made:
-                found.pop(uid, None)
-    found.update(made)
-    return found
+                known.pop(uid, None)
+    known.update(made)
+    return known
 
 
-_items_by_uid = kept_by_version(_ItemTable())(_updated_items)
+_items_by_uid = kept_by_version(_ItemTable)(_updated_items)
 
 
 def _own_uids(item: sch.Statement) -> tuple[str, ...]:
@@ -145,17 +124,40 @@ def _updated_number(known: int, _: sch.Schedule, splice: Splice[sch.Statement]) 
     return known - removed + added
 
 
-_number_of_uids = kept_by_version(0)(_updated_number)
+_number_of_uids = kept_by_version(int)(_updated_number)
 
 
 def _updated_positions(
-    _: _Positions, schedule: sch.Schedule, __: Splice[sch.Statement]
-) -> _Positions:
-    """Return the position in the body of a schedule of each statement, by its identity."""
-    return dict(zip(map(id, schedule.body), count()))
+    known: Positions, _: sch.Schedule, splice: Splice[sch.Statement]
+) -> Positions:
+    """Return the positions of statements in the body, updated for a change of the body."""
+    known.update(splice)
+    return known
 
 
-positions = kept_by_version(_Positions())(_updated_positions)
+_positions = kept_by_version(Positions)(_updated_positions)
+
+
+def position_in(schedule: sch.Schedule, item: sch.Statement) -> int:
+    """Return the position of a statement in the body of a schedule."""
+    return _positions(schedule).of(item, schedule.body)
+
+
+def positions_in(schedule: sch.Schedule, items: Collection[sch.Statement]) -> list[int]:
+    """Return the positions of statements in the body of a schedule, in ascending order."""
+    body, positions = schedule.body, _positions(schedule)
+    if _FEW * len(items) < len(body):
+        return sorted(positions.of(item, body) for item in items)
+    wanted = set(map(id, items))
+    return [at for at, item in enumerate(body) if id(item) in wanted]
+
+
+def place_in_body(tree: Block, uid: str) -> int:
+    """Return the position of the statement `uid` in the body of `tree`, -1 if it is not there."""
+    if isinstance(tree, sch.Schedule):
+        item = item_with(tree, uid)
+        return position_in(tree, item) if item is not None and item.uid == uid else -1
+    return next((at for at, item in enumerate(tree.body) if item.uid == uid), -1)
 
 
 def item_with(schedule: sch.Schedule, uid: str) -> sch.Statement | None:
@@ -209,19 +211,28 @@ def sets_flags(schedule: sch.Schedule) -> bool:
     )
 
 
-def data_in_flight(schedule: sch.Schedule) -> frozenset[str]:
-    """Return the data of exchanges with separate start and end."""
-    return frozenset(chain.from_iterable(filter(None, _in_flight(schedule))))
+def data_in_flight(schedule: sch.Schedule, data: Iterable[str]) -> frozenset[str]:
+    """Return those of `data` that have exchanges with separate start and end."""
+    return frozenset(filter(_in_flight(schedule).__getitem__, data))
 
 
-@kept_by_item
-def _in_flight(item: sch.Statement) -> tuple[str, ...]:
-    inside = sequential_statements(item) if isinstance(item, Region) else (item,)
-    return tuple(
-        one.datum
-        for one in inside
-        if isinstance(one, sch.HaloExchange) and one.phase is not sch.Phase.WHOLE
-    )
+def _updated_flights(
+    known: Counter[str], _: sch.Schedule, splice: Splice[sch.Statement]
+) -> Counter[str]:
+    """Return the number of parts of exchanges by datum, updated for a change of the body."""
+    known.subtract(chain.from_iterable(map(_parts_of_exchanges, splice.removed)))
+    known.update(chain.from_iterable(map(_parts_of_exchanges, splice.added)))
+    return known
+
+
+_in_flight = kept_by_version(Counter[str])(_updated_flights)
+
+
+def _parts_of_exchanges(item: sch.Statement) -> Iterator[str]:
+    """Yield the data of exchanges in a statement that have separate start and end."""
+    for one in sequential_statements(item) if isinstance(item, Region) else (item,):
+        if isinstance(one, sch.HaloExchange) and one.phase is not sch.Phase.WHOLE:
+            yield one.datum
 
 
 def by_uid(tree: Block) -> dict[str, sch.Statement]:
@@ -270,7 +281,7 @@ def place_near(schedule: sch.Schedule, uid: str) -> Span | None:
     if item is None:
         calls = chain.from_iterable(map(calls_of, body))
         return next((call.span for call in calls if call.span is not None), None)
-    place = _position_of(item, body)
+    place = position_in(schedule, item)
     around = with_inside(item)
     at = next(at for at, one in enumerate(around) if one.uid == uid)
     later = (body[other] for other in range(place + 1, len(body)))
@@ -282,10 +293,6 @@ def place_near(schedule: sch.Schedule, uid: str) -> Span | None:
         chain.from_iterable(reversed(with_inside(one)) for one in earlier),
     )
     return next((place for place in map(place_of, following) if place is not None), None)
-
-
-def _position_of(item: sch.Statement, body: tuple[sch.Statement, ...]) -> int:
-    return indexOf(map(id, body), id(item))
 
 
 def path_to(tree: Block, uid: str) -> tuple[sch.Statement, ...]:
@@ -311,7 +318,9 @@ def replaced(tree: ScheduleTree, uid: str, *new: sch.Statement) -> ScheduleTree:
         item = _items_by_uid(tree).get(uid)
         if item is None:
             return tree
-        body = _replaced_at(tree.body, _position_of(item, tree.body), uid, new)
+        at = position_in(tree, item)
+        body = _replaced_at(tree.body, at, uid, new)
+        tree.versions.derive(tree.body, body, at, len(tree.body) - at - 1)
     else:
         body = _replaced(tree.body, uid, new)
     return tree if body is tree.body else replace(tree, body=body)

@@ -56,12 +56,11 @@ def outlined(
     """
     if loop.over.starts_cells:
         return _cells_outlined(context, statement, loop, nested)
-    free = (datum.name for datum in context.schedule.all_data)
     known = (
         context.work.imports.local(datum.module, spell(datum.actual))
         for datum in context.schedule.imported
     )
-    work = context.work.within(free, known)
+    work = context.work.within(sch.data_keys(context.schedule), known)
     passed = _Passed(context, kernel_calls(loop), work)
     values = {**context.ops.values, **passed.answers()}
     within = replace(context, work=work, ops=replace(context.ops, values=values), outlines=False)

@@ -118,7 +118,7 @@ class Workspace:
         shared: Set[str] = frozenset(),
     ) -> None:
         self.imports = imports
-        self._taken = tuple(taken)
+        self._taken = keys_of(taken)
         self._shared = shared
         self._names = NameTable(self._taken, shared)
         self._home_of_kind = home_of_kind
@@ -134,16 +134,14 @@ class Workspace:
         self._directives: dict[un.DirectiveLine | un.ReductionLine, None] = {}
         self.procedures: list[un.GeneratedRoutine] = []
 
-    def within(self, free: Iterable[str], known: Iterable[str]) -> Workspace:
+    def within(self, free: frozenset[str], known: Iterable[str]) -> Workspace:
         """Return the workspace of another procedure of the module.
 
-        Names in `free` may be used there; names in `known` may not, because other variables have
-        them.
+        Names with keys in `free` may be used there; names in `known` may not, because other
+        variables have them.
         """
-        untaken = keys_of(free)
-        taken = (keys_of(self._taken) - untaken) | keys_of(known)
-        apart = self._shared.isdisjoint(untaken)
-        shared = self._shared if apart else self._shared - untaken
+        taken = (self._taken - free) | keys_of(known)
+        shared = self._shared if self._shared.isdisjoint(free) else self._shared - free
         return Workspace(self.imports, taken, self._home_of_kind, shared)
 
     # ------------------------------------------------------------------ asking

@@ -321,17 +321,17 @@ def check_host_kernels(program: Program, refused: Refused, rules: Rules) -> Iter
     for invoke in program.invokes:
         schedule = invoke.schedule
         there = {call.uid for call in device_calls(schedule)}
+        reasons: dict[str, tuple[int, str]] = {}
+        for number, refusal in enumerate(refusals.get(invoke.name, ())):
+            if refusal.step.name in TO_DEVICE and refusal.reasons:
+                reasons.setdefault(refusal.uid, (number, refusal.reasons[0].message))
         for loop in outer_loops(schedule):
-            inside = {loop.uid, *(item.uid for item in statements(loop))}
-            reasons = [
-                reason.message
-                for refusal in refusals.get(invoke.name, ())
-                if refusal.step.name in TO_DEVICE and refusal.uid in inside
-                for reason in refusal.reasons
-            ]
+            inside = (loop.uid, *(item.uid for item in statements(loop)))
+            found = [reasons[uid] for uid in inside if uid in reasons]
             names = [call.kernel.name for call in kernel_calls(loop) if call.uid not in there]
-            if names and reasons:
-                yield _left(loop, names, reasons[0], _check_kernels_region(schedule, loop, rules))
+            if names and found:
+                _, first = min(found)
+                yield _left(loop, names, first, _check_kernels_region(schedule, loop, rules))
 
 
 def _check_kernels_region(schedule: Schedule, loop: Loop, rules: Rules) -> Reasons:

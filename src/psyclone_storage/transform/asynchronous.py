@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, takewhile
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
@@ -15,7 +14,14 @@ from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.datum_parts import DatumPart, positions_using
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule, Statement
-from psyclone_storage.ir.walk import find, place_near, replaced, statements, with_inside
+from psyclone_storage.ir.walk import (
+    find,
+    place_in_body,
+    place_near,
+    replaced,
+    statements,
+    with_inside,
+)
 from psyclone_storage.transform.halos import with_halos, without_halos
 from psyclone_storage.transform.legality import HalosInFlight
 from psyclone_storage.transform.step import CheckedStep, StepPlace, check_present
@@ -44,7 +50,7 @@ class SplitExchange(CheckedStep):
     @classmethod
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield every exchange that is not split."""
-        return chain.from_iterable(filter(None, _whole_exchanges(schedule)))
+        return iter(_whole_exchanges(schedule))
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return diagnostics if the exchange cannot be split."""
@@ -115,9 +121,8 @@ class OverlapExchange(CheckedStep):
         """
         split = without_halos(SplitExchange(self.exchange).apply(schedule, rules))
         body = split.body
-        found = find(split, f"start({self.exchange}){_free_number(schedule, self.exchange)}")
-        at = next((at for at, item in enumerate(body) if item is found), None)
-        if at is None:
+        uid = f"start({self.exchange}){_free_number(schedule, self.exchange)}"
+        if (at := place_in_body(split, uid)) < 0:
             return None
         start = body[at]
         assert isinstance(start, HaloExchange)
@@ -126,17 +131,19 @@ class OverlapExchange(CheckedStep):
         shared = aliases_in(split).closure([start.datum])
         obstacles = (
             place
-            for place in reversed(tuple(takewhile(at.__gt__, positions_using(split, shared))))
-            if uses.dependences(passed := body[place], start)
-            or (isinstance(passed, Compound) and halos.touched_by(passed, busy))
+            for place in reversed(positions_using(split, shared))
+            if place < at
+            and (
+                uses.dependences(passed := body[place], start)
+                or (isinstance(passed, Compound) and halos.touched_by(passed, busy))
+            )
         )
-        first = next(obstacles, -1) + 1
-        earliest = next(
-            (place for place in range(first, at) if isinstance(body[place], Compound)), None
-        )
-        if earliest is None:
-            return None
-        return replace(split, body=(*body[:earliest], start, *body[earliest:at], *body[at + 1 :]))
+        for place in range(next(obstacles, -1) + 1, at):
+            if isinstance(body[place], Compound):
+                moved = (*body[:place], start, *body[place:at], *body[at + 1 :])
+                split.versions.derive(body, moved, place, len(body) - at - 1)
+                return replace(split, body=moved)
+        return None
 
 
 @dataclass(frozen=True, slots=True)

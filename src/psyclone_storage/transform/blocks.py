@@ -11,7 +11,7 @@ from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import aliases_in
 from psyclone_storage.ir.directive import Directive
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.walk import outer_loops_of, path_to, place_near, replaced
+from psyclone_storage.ir.walk import outer_loops_of, path_to, place_in_body, place_near, replaced
 from psyclone_storage.transform.halos import may_be_written, without_halos
 from psyclone_storage.transform.step import CheckedStep, check_no_directive, check_present
 
@@ -26,14 +26,7 @@ def block_between(schedule: sch.Schedule, first: str, last: str) -> tuple[sch.St
     around = path[-2] if len(path) > 1 else bare
     if not path or not isinstance(around, sch.Schedule | sch.Compound):
         return ()
-    start = _position(around.body, first)
-    block = around.body[start:]
-    return block[: _position(block, last) + 1]
-
-
-def _position(body: tuple[sch.Statement, ...], uid: str) -> int:
-    """Return the position of the statement `uid` in `body`, -1 if it is not there."""
-    return next((at for at, item in enumerate(body) if item.uid == uid), -1)
+    return around.body[place_in_body(around, first) : place_in_body(around, last) + 1]
 
 
 def runs_between_exchanges(
@@ -45,7 +38,6 @@ def runs_between_exchanges(
     statement of the sequence may write, because an exchange cannot be inside a region.
     """
     body = without_halos(schedule).body
-    exchanged = _exchanged_before(schedule)
     aliases = aliases_in(schedule)
     for start, first in enumerate(body):
         if not belongs(first):
@@ -56,7 +48,7 @@ def runs_between_exchanges(
             if not belongs(item):
                 break
             stop += 1
-            if not written.isdisjoint(exchanged.get(item.uid, ())):
+            if written and not written.isdisjoint(_exchanged_before(schedule, item.uid)):
                 break
             if isinstance(item, sch.Loop | sch.DirectiveRegion):
                 loops = outer_loops_of(item)
@@ -64,17 +56,14 @@ def runs_between_exchanges(
         yield body[start:stop]
 
 
-def _exchanged_before(schedule: sch.Schedule) -> dict[str, list[str]]:
-    """Return the data that are exchanged directly before a statement, by its uid."""
-    found: dict[str, list[str]] = {}
-    waiting: list[str] = []
-    for item in schedule.body:
+def _exchanged_before(schedule: sch.Schedule, uid: str) -> Iterator[str]:
+    """Yield the data that are exchanged between a statement and the loop or region before it."""
+    for at in range(place_in_body(schedule, uid) - 1, -1, -1):
+        item = schedule.body[at]
         if isinstance(item, sch.HaloExchange):
-            waiting.append(item.datum)
-        elif waiting and isinstance(item, sch.Compound):
-            found[item.uid] = waiting
-            waiting = []
-    return found
+            yield item.datum
+        elif isinstance(item, sch.Compound):
+            return
 
 
 def check_block(
@@ -131,9 +120,10 @@ def wrap_in_region(schedule: sch.Schedule, last: str, made: sch.DirectiveRegion)
     first = made.body[0].uid
     path = path_to(bare, first)
     outer = path[-2] if len(path) > 1 else None
-    around = outer.body if isinstance(outer, sch.Compound) else bare.body
-    start, stop = _position(around, first), _position(around, last) + 1
-    body = (*around[:start], made, *around[stop:])
-    if not isinstance(outer, sch.Compound):
+    around = outer if isinstance(outer, sch.Compound) else bare
+    start, stop = place_in_body(around, first), place_in_body(around, last) + 1
+    body = (*around.body[:start], made, *around.body[stop:])
+    if isinstance(around, sch.Schedule):
+        bare.versions.derive(bare.body, body, start, len(bare.body) - stop)
         return replace(bare, body=body)
-    return replaced(bare, outer.uid, replace(outer, body=body))
+    return replaced(bare, around.uid, replace(around, body=body))

@@ -64,7 +64,7 @@ class FuseLoops(CheckedStep):
     def places(cls, schedule: Schedule) -> Iterator[StepPlace]:
         """Yield all pairs of adjacent loops, nested ones last."""
         bare = without_halos(schedule)
-        return chain(_neighbours(bare.body), chain.from_iterable(_neighbours_inside(bare)))
+        return chain(_neighbours(bare.body), _neighbours_inside(bare))
 
     def check(self, schedule: Schedule, rules: Rules) -> Reasons:
         """Return diagnostics if the loops cannot be fused."""

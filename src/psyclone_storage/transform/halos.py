@@ -7,19 +7,19 @@ pinned stay in place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, compress, takewhile
-from operator import is_, is_not
+from itertools import chain, takewhile
+from operator import is_
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.memo import (
+    Joined,
     Splice,
-    kept_by_item,
     kept_by_version,
     kept_lately,
     kept_with_first,
     remember,
 )
-from psyclone_storage.base.records import dataclass, replace
+from psyclone_storage.base.records import replace
 from psyclone_storage.coherence.halo_effects import HaloEffects
 from psyclone_storage.coherence.halo_versions import PlanByPlace, Planned, updated_plan
 from psyclone_storage.ir import schedule as sch
@@ -36,7 +36,7 @@ from psyclone_storage.ir.walk import (
     kernel_calls,
     outer_loops,
     outer_loops_of,
-    positions,
+    position_in,
     replaced,
     sequential_statements,
     with_inside,
@@ -46,16 +46,16 @@ from psyclone_storage.ir.walk import (
 @kept_lately
 def without_halos(schedule: sch.Schedule) -> sch.Schedule:
     """Return `schedule` without derived statements, including transfers; pinned ones stay."""
-    body = _same_or(schedule.body, _bare_items(schedule))
+    body = _same_or(schedule.body, _bare_items(schedule).whole(schedule.versions))
     return schedule if body is schedule.body else replace(schedule, body=body)
 
 
 def _same_or(
-    body: tuple[sch.Statement, ...], items: Iterable[tuple[sch.Statement, ...]]
+    body: tuple[sch.Statement, ...], made: tuple[sch.Statement, ...]
 ) -> tuple[sch.Statement, ...]:
-    """Return the statements of `items`, or the same tuple `body` if nothing changed."""
-    made = tuple(chain.from_iterable(items))
-    return body if len(made) == len(body) and all(map(is_, made, body)) else made
+    """Return the statements `made`, or the same tuple `body` if they are the same."""
+    same = made is body or (len(made) == len(body) and all(map(is_, made, body)))
+    return body if same else made
 
 
 def _bare(item: sch.Statement) -> tuple[sch.Statement, ...]:
@@ -71,7 +71,15 @@ def _bare(item: sch.Statement) -> tuple[sch.Statement, ...]:
     return (item,)
 
 
-_bare_items = kept_by_item(_bare)
+def _updated_bare(
+    known: Joined[sch.Statement], _: sch.Schedule, splice: Splice[sch.Statement]
+) -> Joined[sch.Statement]:
+    """Return the statements without derived parts, updated for a change of the body."""
+    known.update(splice, _bare)
+    return known
+
+
+_bare_items = kept_by_version(Joined[sch.Statement])(_updated_bare)
 
 
 @kept_with_first
@@ -81,7 +89,7 @@ def _unfilled(loop: sch.Loop) -> sch.Loop:
 
 @kept_with_first
 def _bare_region(region: sch.DirectiveRegion | sch.ProfileRegion) -> sch.Statement:
-    body = _same_or(region.body, map(_bare, region.body))
+    body = _same_or(region.body, tuple(chain.from_iterable(map(_bare, region.body))))
     return region if body is region.body else replace(region, body=body)
 
 
@@ -101,19 +109,30 @@ def with_halos(schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
         return bare
     flags = (bare.distributed, bare.annexed_clean, bare.fills)
     made = _derived(bare, rules, bare.data, bare.imported, *flags)
-    end = (one.statement for one in made.plan.before(END))
-    return replace(bare, body=(*chain.from_iterable(made.body), *end))
+    return replace(bare, body=made.body.whole(bare.versions))
 
 
-@dataclass(frozen=True, slots=True)
 class _Derived:
-    """The plan of a schedule version, and the resulting statements for each body statement."""
+    """The plan of a schedule version, and the resulting statements.
 
-    plan: PlanByPlace = PlanByPlace()
-    body: tuple[tuple[sch.Statement, ...], ...] = ()
+    `body` has those for each statement and, last, those at the end.
+    """
+
+    __slots__ = ("body", "plan")
+
+    def __init__(self) -> None:
+        self.plan = PlanByPlace()
+        self.body: Joined[sch.Statement] = Joined()
+        self.body.parts.append(())
+
+    def copy(self) -> _Derived:
+        """Return a copy that can change by itself."""
+        made = _Derived()
+        made.plan, made.body = self.plan, self.body.copy()
+        return made
 
 
-@kept_by_version(_Derived())
+@kept_by_version(_Derived)
 def _derived(
     known: _Derived,
     bare: sch.Schedule,
@@ -122,30 +141,32 @@ def _derived(
     *_: object,
 ) -> _Derived:
     """Return the plan and the resulting statements; statements with unchanged plans are reused."""
-    plan = updated_plan(known.plan, bare, splice, rules)
+    plan = known.plan = updated_plan(known.plan, bare, splice, rules)
     aliases = aliases_in(bare)
-    made = list(splice.updated(known.body, lambda _: ()))
-    stale = _stale(bare, splice.added, plan.changed)
+    removed = known.body.update(splice, lambda _: ())
+    stale = sorted(_stale(bare, splice.added, plan.changed))
     earlier = {
         loop.uid: loop
-        for chunk in (*splice.replaced(known.body), *(made[at] for at in stale))
-        for item in chunk
+        for part in (*removed, *(known.body.parts[at] for at in stale))
+        for item in part
         for loop in outer_loops_of(item)
         if loop.filled.terms
     }
     for at in stale:
         arranged = tuple(_arranged((bare.body[at],), plan, aliases))
-        made[at] = tuple(_computing(arranged, plan.computed, earlier))
-    return _Derived(plan, tuple(made))
+        made = tuple(_computing(arranged, plan.computed, earlier))
+        known.body.put(at, at + 1, (made,))
+    end = tuple(one.statement for one in plan.before(END))
+    known.body.put(len(bare.body), len(bare.body) + 1, (end,))
+    return known
 
 
 def _stale(
     schedule: sch.Schedule, added: tuple[sch.Statement, ...], changed: Iterable[str]
 ) -> set[int]:
     """Return the positions of top-level statements that are new or contain changed ones."""
-    places = positions(schedule)
     items = (*added, *(item_with(schedule, uid) for uid in changed))
-    return {places[id(item)] for item in items if item is not None}
+    return {position_in(schedule, item) for item in items if item is not None}
 
 
 def keeps_plan(planned: sch.Schedule, changed: sch.Schedule, rules: Rules) -> bool:
@@ -159,9 +180,15 @@ def keeps_plan(planned: sch.Schedule, changed: sch.Schedule, rules: Rules) -> bo
     if not same_data or len(planned.body) != len(changed.body) or has_device(planned):
         return False
     touched = HaloEffects(planned, rules)
-    pairs = zip(planned.body, changed.body, strict=True)
-    differing = compress(pairs, map(is_not, planned.body, changed.body))
-    return all(_touch_alike(old, new, rules, touched) for old, new in differing)
+    splice = planned.versions.splice(planned.body, changed.body)
+    return all(
+        len(change.after) == change.stop - change.start
+        and all(
+            _touch_alike(old, new, rules, touched)
+            for old, new in zip(planned.body[change.start : change.stop], change.after, strict=True)
+        )
+        for change in splice.changes
+    )
 
 
 def _touch_alike(

@@ -49,7 +49,7 @@ class _Flights:
     data: frozenset[str] = frozenset()
 
 
-@kept_by_version(_Flights())
+@kept_by_version(_Flights)
 def _flights(
     known: _Flights,
     schedule: sch.Schedule,
@@ -60,8 +60,8 @@ def _flights(
     """Check the data that changed statements use, what may be the same, and earlier problems."""
     changed = map(data_of, (*splice.removed, *splice.added))
     aliases = aliases_in(schedule)
-    data = aliases.connected(data_in_flight(schedule))
-    data &= aliases.connected(known.data.union(*changed)) if data else data
+    flying_data = data_in_flight(schedule, aliases.connected(known.data.union(*changed)))
+    data = aliases.connected(flying_data)
     if not data:
         return _Flights()
     halos = HalosInFlight(schedule, rules)
@@ -130,7 +130,7 @@ def _touched(loop: sch.Loop, effect: HaloEffect, exchange: sch.HaloExchange) -> 
 
 def check_point_reductions(schedule: sch.Schedule) -> Reasons:
     """Return diagnostics for changed loops of a reduction that the runtime computes (T050)."""
-    return tuple(chain.from_iterable(_check_point_reductions(schedule)))
+    return _check_point_reductions(schedule)
 
 
 @kept_by_item
@@ -168,7 +168,7 @@ def _nest(item: sch.Statement, call: sch.KernelCall) -> sch.Statement | None:
 
 def check_constructs(schedule: sch.Schedule) -> Reasons:
     """Return diagnostics for exchanges and halo fills inside a directive region (T025)."""
-    return tuple(chain.from_iterable(filter(None, _check_construct(schedule))))
+    return _check_construct(schedule)
 
 
 @kept_by_item

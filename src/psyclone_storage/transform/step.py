@@ -7,7 +7,6 @@ legality rules, and does not handle halo exchanges: `transform.workbench` derive
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import chain
 from typing import ClassVar, Protocol, TypeGuard
 
 from psyclone_storage.analysis.footprints import Reasons
@@ -181,7 +180,7 @@ def loops_inside(item: Statement) -> tuple[Loop, ...]:
 
 def places_on_loops(schedule: Schedule, kind: type[OnLoop]) -> Iterator[StepPlace]:
     """Yield the place of each loop of a schedule to which a kind of step may apply."""
-    return chain.from_iterable(_places_by_item(schedule, kind))
+    return iter(_places_by_item(schedule, kind))
 
 
 @kept_by_item

@@ -339,8 +339,8 @@ class Workbench(Bench[Schedule, Step]):
 
 
 def _with_own_codes(schedule: Schedule, codes: _Codes) -> Schedule:
-    for call in kernel_calls(schedule) if codes else ():
-        if call.uid in codes:
-            known = replace(call, own_codes=codes[call.uid])
-            schedule = replaced(schedule, call.uid, known)
+    for uid, own_codes in codes.items():
+        call = find(schedule, uid)
+        assert isinstance(call, KernelCall)
+        schedule = replaced(schedule, uid, replace(call, own_codes=own_codes))
     return schedule

@@ -7,6 +7,8 @@ import pickle
 import random
 import weakref
 
+import pytest
+
 from psyclone_storage.base import memo
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass, field, replace
@@ -77,9 +79,9 @@ def test_only_items_that_are_new_are_made() -> None:
     made: list[Piece] = []
 
     @memo.kept_by_item
-    def numbered(item: Piece) -> int:
+    def numbered(item: Piece) -> tuple[int, ...]:
         made.append(item)
-        return id(item)
+        return (id(item),)
 
     pieces = tuple(Piece() for _ in range(40))
     other = Piece()
@@ -100,8 +102,8 @@ def test_only_items_that_are_new_are_made() -> None:
 
 def test_versions_of_other_arguments_take_no_part() -> None:
     @memo.kept_by_item
-    def joined(item: Piece, prefix: list[str]) -> tuple[Piece, str]:
-        return item, prefix[0]
+    def joined(item: Piece, prefix: list[str]) -> tuple[tuple[Piece, str], ...]:
+        return ((item, prefix[0]),)
 
     one, other = (Piece(), Piece())
     pieces = Body((one, other))
@@ -126,7 +128,6 @@ def test_items_between_two_changes_are_in_no_splice() -> None:
     splice = memo.splice_between(pieces, later)
     assert splice.changes == ((10, 11, (one,)), (90, 90, (other,)))
     assert (splice.removed, splice.added) == ((pieces[10],), (one, other))
-    assert splice.replaced(tuple(range(100))) == (10,)
 
 
 def test_a_change_may_be_longer_than_those_searched_for_first() -> None:
@@ -153,7 +154,12 @@ def test_a_splice_has_moved_items_twice_and_makes_the_later_version() -> None:
             elif later:
                 later.insert(at, later.pop(chosen.randrange(len(later))))
         splice = memo.splice_between(earlier, tuple(later))
-        assert splice.updated(earlier, lambda item: item) == tuple(later)
+        made: memo.Joined[Piece] = memo.Joined()
+        made.put(0, 0, [(item,) for item in earlier])
+        before = made.whole()
+        made.update(splice, lambda item: (item,))
+        assert before == earlier
+        assert made.whole() == tuple(later)
         stay = [item for item in earlier if item not in splice.removed]
         assert stay == [item for item in later if item not in splice.added]
         # An item that only one version has is in one list; a moved one is in both.
@@ -165,8 +171,8 @@ def test_an_item_may_occur_twice() -> None:
     a, b = Piece(), Piece()
 
     @memo.kept_by_item
-    def numbered(item: Piece) -> int:
-        return id(item)
+    def numbered(item: Piece) -> tuple[int, ...]:
+        return (id(item),)
 
     whole = Body(())
     for version in ((a, b), (a, a, b), (b, a, a), (a, b, a), (a,), (a, b, b, a)):
@@ -177,18 +183,20 @@ def test_results_belong_to_the_versions_of_one_object_and_go_with_them() -> None
     made: list[Piece] = []
 
     @memo.kept_by_item
-    def numbered(item: Piece) -> int:
+    def numbered(item: Piece) -> tuple[int, ...]:
         made.append(item)
-        return id(item)
+        return (id(item),)
 
     pieces = (Piece(), Piece())
     one = Body(pieces)
     assert numbered(one) == numbered(replace(one, body=pieces)) == numbered(Body(pieces))
     assert made == [*pieces, *pieces]
+    made.clear()
     copied = pickle.loads(pickle.dumps(Body((), one.versions)))
-    assert not copied.versions.results(numbered.__wrapped__)  # type: ignore[attr-defined]
+    assert numbered(replace(copied, body=pieces)) == tuple(map(id, pieces))
+    assert made == [*pieces]
     reference = weakref.ref(pieces[0])
-    del one, pieces
+    del one, copied, pieces
     made.clear()
     gc.collect()
     assert reference() is None
@@ -202,3 +210,122 @@ def test_versions_compare_two_tuples_once() -> None:
         short, long = pieces[:size], (*pieces[:size], pieces[20])
         assert versions.splice(short, long).added == (pieces[20],)
         assert versions.splice(short, long) is versions.splice(short, long)
+
+
+def test_results_move_to_similar_versions_and_are_copied_for_others() -> None:
+    made: list[dict[int, Piece]] = []
+
+    @memo.kept_by_version(dict[int, Piece])
+    def by_id(known: dict[int, Piece], _: Body, splice: memo.Splice[Piece]) -> dict[int, Piece]:
+        for item in splice.removed:
+            known.pop(id(item), None)
+        known.update((id(item), item) for item in splice.added)
+        made.append(known)
+        return known
+
+    pieces = tuple(Piece() for _ in range(200))
+    whole = Body(pieces)
+    versions = [pieces, pieces[1:], pieces, pieces[:150], pieces, pieces[:149], pieces[1:]]
+    for version in versions:
+        assert by_id(replace(whole, body=version)).keys() == {*map(id, version)}
+    assert made[1] is made[0] is made[2]
+    assert made[3] is not made[0]
+    assert len({id(one) for one in made}) == 2
+
+
+def test_an_update_that_fails_leaves_no_result() -> None:
+    fails: list[bool] = [False]
+
+    @memo.kept_by_version(list[Piece])
+    def items(known: list[Piece], body: Body, _: memo.Splice[Piece]) -> list[Piece]:
+        known.clear()
+        if fails[0]:
+            raise ValueError("fails")
+        known.extend(body.body)
+        return known
+
+    pieces = tuple(Piece() for _ in range(30))
+    whole = Body(pieces)
+    assert items(whole) == [*pieces]
+    fails[0] = True
+    with pytest.raises(ValueError, match="fails"):
+        items(replace(whole, body=pieces[1:]))
+    fails[0] = False
+    assert items(whole) == [*pieces]
+
+
+def test_equal_results_leave_the_concatenation_as_it_is() -> None:
+    @memo.kept_by_item
+    def marked(item: Piece) -> tuple[Piece, ...]:
+        return (item,) if item in kept else ()
+
+    kept = {Piece() for _ in range(20)}
+    others = [Piece() for _ in range(20)]
+    body = [item for pair in zip(kept, others, strict=True) for item in pair]
+    whole = Body(tuple(body))
+    first = marked(whole)
+    for at in (1, 21, 39):
+        body[at] = Piece()
+        assert marked(replace(whole, body=tuple(body))) is first
+    del body[0]
+    assert marked(replace(whole, body=tuple(body))) == first[1:]
+
+
+def test_only_the_part_between_changed_results_is_concatenated_again() -> None:
+    versions, pieces = memo.Versions(), tuple(Piece() for _ in range(100))
+    made: memo.Joined[Piece] = memo.Joined()
+    made.put(0, 0, [(item,) for item in pieces])
+    before = made.whole(versions)
+    other = Piece()
+    made.put(40, 41, [()])
+    made.put(41, 43, [(other,), (pieces[42],)])
+    made.put(99, 100, [(pieces[99],)])
+    made.put(0, 2, [(pieces[0],), (pieces[1],)])
+    after = made.whole(versions)
+    assert after == (*pieces[:40], other, *pieces[42:])
+    assert versions._common_ends(before, after) == (40, 57)
+    made.put(10, 12, [pieces[10:12]])
+    assert made.whole(versions) is after
+    made.put(10, 11, [(other, *pieces[10:12])])
+    made.put(20, 22, [pieces[21:23]])
+    assert made.whole() == (*after[:10], other, *after[10:])
+
+
+def test_positions_follow_all_changes() -> None:
+    chosen = random.Random(11)
+    body = tuple(Piece() for _ in range(5))
+    positions = memo.Positions()
+    positions.update(memo.splice_between((), body))
+    for number in range(3000):
+        later = list(body)
+        # Insertions at one place use up the labels there.
+        at = 2 if number < 500 else chosen.randrange(len(later) + 1)
+        if number < 500 or chosen.random() < 0.5:
+            later[at:at] = [Piece() for _ in range(chosen.randrange(1, 4))]
+        elif later:
+            later.insert(at, later.pop(chosen.randrange(len(later))))
+            del later[chosen.randrange(len(later)) :][:2]
+        positions.update(memo.splice_between(body, tuple(later)))
+        body = tuple(later)
+        assert all(positions.of(item, body) == at for at, item in enumerate(body[:9]))
+    assert [positions.of(item, body) for item in body] == [*range(len(body))]
+
+
+def test_known_common_items_are_not_compared() -> None:
+    pieces, versions = tuple(Piece() for _ in range(1000)), memo.Versions()
+    body, seen = pieces, [pieces]
+    for at in (500, 510, 505, 498):
+        later = (*body[:at], Piece(), *body[at + 1 :])
+        versions.derive(body, later, at, len(body) - at - 1)
+        body = later
+        seen.append(body)
+    for one in seen:
+        for other in seen:
+            if one is other:
+                continue
+            # Different objects show that these ends are not compared.
+            start, stop = versions._common_ends(one, other)
+            assert start >= 498
+            assert stop >= 1000 - 511
+            assert versions.splice(one, other) == memo.splice_between(one, other)
+    assert versions._common_ends(pieces, tuple(pieces[1:])) == (0, 0)

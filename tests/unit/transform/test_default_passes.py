@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from psyclone_storage.analysis.schedules.spaces import groups_by_space
+from psyclone_storage.analysis.schedules.spaces import group_on_space
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.load import default_settings
 from psyclone_storage.domains.lfric.builtins import builtin
@@ -48,12 +49,37 @@ def test_data_of_one_space_are_found_through_others() -> None:
         built_in("z write any_space_1", "y read any_space_1"),
         built_in("a write any_space_1", "b read any_space_1"),
     )
-    assert set(groups_by_space(made)) == {frozenset("xyz"), frozenset("ab")}
+    groups = {name: group_on_space(made, name) for name in "xyzab"}
+    assert groups == {name: frozenset("xyz" if name in "xyz" else "ab") for name in "xyzab"}
+    assert group_on_space(made, "absent") == group_on_space(made, None) == frozenset()
+
+
+def test_groups_equal_those_of_a_search() -> None:
+    chosen = random.Random(3)
+    for _ in range(100):
+        calls = [
+            built_in(*(f"f{chosen.randrange(30)} read any_space_1" for _ in range(2)))
+            for _ in range(chosen.randrange(1, 30))
+        ]
+        made = schedule(*calls)
+        for call in calls:
+            group, names = frozenset[str](), {call.args[0].datum or ""}
+            while names != group:
+                group = frozenset(names)
+                names = group.union(
+                    *(
+                        {one.datum or "" for one in other.args}
+                        for other in calls
+                        if any(one.datum in group for one in other.args)
+                    )
+                )
+            assert all(group_on_space(made, name) == group for name in group)
 
 
 def test_the_two_spaces_of_one_kernel_stay_apart() -> None:
     made = schedule(cells("x write any_space_1", "y read any_space_2"))
-    assert set(groups_by_space(made)) == {frozenset("x"), frozenset("y")}
+    assert group_on_space(made, "x") == {"x"}
+    assert group_on_space(made, "y") == {"y"}
 
 
 def test_built_ins_on_one_space_share_a_loop_sums_too() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.analysis.footprints import Reasons, UserAssertions
 from psyclone_storage.analysis.schedules.dependence import Dependence, Uses, takes_random_numbers
-from psyclone_storage.analysis.schedules.spaces import groups_by_space, numbered_apart
+from psyclone_storage.analysis.schedules.spaces import group_on_space, numbered_apart
 from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
@@ -19,7 +19,7 @@ from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.kernel import Access, KernelArg
 from psyclone_storage.ir.region import describe_depth
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.walk import kernel_calls, path_to, place_near, place_of
+from psyclone_storage.ir.walk import kernel_calls, path_to, place_in_body, place_near, place_of
 
 
 def check_move(schedule: sch.Schedule, uid: str, target: str, *, after: bool = False) -> Reasons:
@@ -28,10 +28,10 @@ def check_move(schedule: sch.Schedule, uid: str, target: str, *, after: bool = F
     Both must be top-level statements. No dependence may exist between the statement and those that
     it passes.
     """
-    places = {item.uid: place for place, item in enumerate(schedule.body)}
+    places = [place_in_body(schedule, one) for one in (uid, target)]
     if problems := _missing(schedule, places, uid, target):
         return problems
-    start, stop = places[uid], places[target] + after
+    start, stop = places[0], places[1] + after
     moved = schedule.body[start]
     passed = schedule.body[stop:start] if stop <= start else schedule.body[start + 1 : stop]
     uses = Uses(schedule)
@@ -45,14 +45,14 @@ def check_move(schedule: sch.Schedule, uid: str, target: str, *, after: bool = F
 def check_neighbours(schedule: sch.Schedule, first: str, second: str) -> Reasons:
     """Return diagnostics if `second` is not a loop directly after `first` (S003, S005, S006)."""
     around = path_to(schedule, first)[-2:-1]
-    body = around[0].body if around and isinstance(around[0], sch.Compound) else schedule.body
-    places = {item.uid: place for place, item in enumerate(body)}
+    tree = around[0] if around and isinstance(around[0], sch.Compound) else schedule
+    places = [place_in_body(tree, uid) for uid in (first, second)]
     if problems := _missing(schedule, places, first, second):
         return problems
-    if not all(isinstance(body[places[uid]], sch.Loop) for uid in (first, second)):
+    if not all(isinstance(tree.body[place], sch.Loop) for place in places):
         message = f"'{first}' and '{second}' are not both loops."
         return (Diagnostic("S006", message, place_near(schedule, second)),)
-    if places[second] - places[first] != 1:
+    if places[1] - places[0] != 1:
         message = f"'{second}' does not follow '{first}' directly."
         return (Diagnostic("S005", message, place_near(schedule, second)),)
     return ()
@@ -72,19 +72,18 @@ def check_alike(
 def _share_known_space(schedule: sch.Schedule, one: sch.Loop, two: sch.Loop) -> bool:
     """Return whether both loops take their bounds from fields on the same space."""
     (_, mine), (_, theirs) = _bounds(one), _bounds(two)
-    groups = groups_by_space(schedule)
-    return any(mine.datum in group and theirs.datum in group for group in groups)
+    return theirs.datum in group_on_space(schedule, mine.datum)
 
 
-def _missing(schedule: sch.Schedule, places: dict[str, int], *uids: str) -> Reasons:
+def _missing(schedule: sch.Schedule, places: list[int], *uids: str) -> Reasons:
     return tuple(
         Diagnostic(
             "S003",
             f"'{uid}' does not stand directly in '{schedule.name}'.",
             place_near(schedule, uid),
         )
-        for uid in uids
-        if uid not in places
+        for uid, place in zip(uids, places, strict=True)
+        if place < 0
     )
 
 

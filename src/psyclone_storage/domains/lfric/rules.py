@@ -333,7 +333,7 @@ def _updated_uses(
     return known if removed == added else known + added - removed
 
 
-_uses_on_spaces = kept_by_version(Counter[tuple[str, str]]())(_updated_uses)
+_uses_on_spaces = kept_by_version(Counter[tuple[str, str]])(_updated_uses)
 _discontinuous_data = kept_lately(discontinuous_data)
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import chain
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
@@ -59,7 +58,7 @@ def calls_for(
     schedule: Schedule, iterations: Collection[Iteration] = tuple(Iteration)
 ) -> Iterator[StepPlace]:
     """Yield the place of each kernel call for `iterations`, without built-ins."""
-    return chain.from_iterable(_places_by_item(schedule, iterations))
+    return iter(_places_by_item(schedule, iterations))
 
 
 @kept_by_item

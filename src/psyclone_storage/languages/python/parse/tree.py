@@ -47,7 +47,7 @@ class PythonTree:
 
     @property
     def has_powers_of_fortran(self) -> bool:
-        """Whether all powers with integer exponents are computed by products."""
+        """True if products compute all powers with integer exponents."""
         return BY_PRODUCTS in self.source.text
 
     def line_start(self, number: int) -> int:
