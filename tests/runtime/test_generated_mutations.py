@@ -16,13 +16,15 @@ from pathlib import Path
 
 import pytest
 
+from pairwise import selected
 from psyclone_storage.infrastructures.lfric import is_continuous
-from runtime.generated.builds import MUTATED, read_places
+from runtime.generated.builds import MUTATED, OWNED, read_places
 from runtime.mutated_schedules import Mutant, beyond_memory, mutants, noticed_by
 from runtime.mutations import Outcome, judge, kind_of, lines_of
 from runtime.programs import Mode, run_program
 
 RANKS = 2
+MODES = selected(MUTATED, OWNED)
 MADE = re.compile(r"call new_field\((\w+)(?:\(\d\))?, (\w+), '(\w+)/")
 
 pytestmark = [pytest.mark.fortran, pytest.mark.mpi]
@@ -84,7 +86,7 @@ def discontinuous(suite: Path) -> dict[str, frozenset[str]]:
     return found
 
 
-@pytest.mark.parametrize("mode", MUTATED, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 def test_what_can_be_mutated_in_a_layer_is_what_its_schedule_says(
     tried: Trying, mode: Mode
 ) -> None:
@@ -96,7 +98,7 @@ def test_what_can_be_mutated_in_a_layer_is_what_its_schedule_says(
     assert {kind_of(name) for name in one.outcomes.keys() - one.mutants.keys()} == {"drop reduce"}
 
 
-@pytest.mark.parametrize("mode", MUTATED, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 def test_every_exchange_mark_and_reduction_is_noticed(tried: Trying, mode: Mode) -> None:
     one = tried(mode)
     kinds = ("drop", "shorten", "drop mark", "drop reduce")
@@ -107,7 +109,7 @@ def test_every_exchange_mark_and_reduction_is_noticed(tried: Trying, mode: Mode)
     assert one.of_kind("drop reduce")["the run"] > 20
 
 
-@pytest.mark.parametrize("mode", MUTATED, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 def test_every_other_limit_of_a_loop_is_noticed_or_harmless_for_a_reason(
     tried: Trying, discontinuous: dict[str, frozenset[str]], mode: Mode
 ) -> None:
@@ -150,7 +152,7 @@ def why_harmless(mutant: Mutant, discontinuous: dict[str, frozenset[str]]) -> It
     yield mutant.is_for_annexed_dofs
 
 
-@pytest.mark.parametrize("mode", MUTATED, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 def test_the_adversary_is_not_milder_than_what_really_happens(tried: Trying, mode: Mode) -> None:
     one = tried(mode)
     seen = {name for name, outcome in one.outcomes.items() if outcome.noticed}

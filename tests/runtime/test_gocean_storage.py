@@ -142,7 +142,7 @@ def test_the_answers_are_those_of_plain_layers(
     assert differing(answers(PLAIN, False, ranks), answers(mode, device, ranks)) == []
 
 
-@pytest.mark.parametrize("ranks", selected((1, 2, 4), 1, 4))
+@pytest.mark.parametrize("ranks", selected((1, 2, 4), 4))
 @pytest.mark.parametrize("combination", pairwise([*product(*JOINT)]))
 def test_they_are_so_in_joint_exchanges(
     answers: Reader, combination: tuple[str, str, str], ranks: int

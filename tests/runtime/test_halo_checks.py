@@ -172,9 +172,9 @@ def mutated(
     ("name", "ranks"),
     [
         ("owned", 2),
-        ("annexed", 4),
         pytest.param("owned", 4, marks=pytest.mark.matrix),
         pytest.param("annexed", 2, marks=pytest.mark.matrix),
+        pytest.param("annexed", 4, marks=pytest.mark.matrix),
     ],
 )
 def test_each_dropped_exchange_and_flag_update_is_reported(

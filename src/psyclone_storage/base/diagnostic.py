@@ -56,8 +56,12 @@ class CompileError(Exception):
     """One or more errors in the user's input, as found by one compilation stage."""
 
     def __init__(self, *problems: Diagnostic) -> None:
-        super().__init__("; ".join(f"{problem.code}: {problem.message}" for problem in problems))
+        super().__init__(*problems)
         self.problems = problems
+
+    def __str__(self) -> str:
+        """Return the codes and messages of all errors."""
+        return "; ".join(f"{problem.code}: {problem.message}" for problem in self.problems)
 
     def _render_traceback_(self) -> list[str]:
         """Return the lines that IPython prints: the errors, with source positions if known.

@@ -22,6 +22,8 @@ __all__ = ["MISSING", "Field", "dataclass", "field", "fields", "replace"]
 Record = TypeVar("Record")
 
 _FIELDS = "_record_fields_"
+_PARAMETERS = "_record_parameters_"
+"""The attribute with the names of the fields that `__init__` takes, and those of the others."""
 
 
 class _Missing:
@@ -81,6 +83,8 @@ def _dataclass(
         if slots:
             kind = _with_slots(kind, own, frozen)
         setattr(kind, _FIELDS, known)
+        fixed = frozenset(name for name, item in known.items() if not item.init)
+        setattr(kind, _PARAMETERS, (tuple(name for name in known if name not in fixed), fixed))
         kind.__dataclass_fields__ = _LibraryFields()
         if "__match_args__" not in vars(kind):
             positional = (item for item in known.values() if item.init and not item.kw_only)
@@ -98,12 +102,11 @@ def _fields(record: Any) -> tuple[_Field, ...]:
 
 def _replace(record: Record, /, **changes: Any) -> Record:
     """Return a copy of `record` with some fields changed."""
-    for item in getattr(record, _FIELDS).values():
-        name = item.name
-        if not item.init:
-            if name in changes:
-                raise ValueError(f"field {name} is declared with init=False")
-        elif name not in changes:
+    names, fixed = getattr(record, _PARAMETERS)
+    if fixed and (wrong := fixed & changes.keys()):
+        raise ValueError(f"field {min(wrong)} is declared with init=False")
+    for name in names:
+        if name not in changes:
             changes[name] = getattr(record, name)
     return record.__class__(**changes)
 
@@ -249,7 +252,11 @@ def _frozen(message: str) -> Exception:
 
 
 def _init_of(kind: type) -> Any:
-    """Return `__init__`, with `kw_only` fields as keyword-only parameters."""
+    """Return `__init__`, with `kw_only` fields as keyword-only parameters.
+
+    It sets fields of a frozen class, too: slots with the setters of their descriptors, and others
+    in the dictionary of the instance, which is fastest.
+    """
     known: list[_Field] = list(getattr(kind, _FIELDS).values())
     spaces: dict[str, Any] = {"_MISSING": _MISSING}
     places = {item.name: f"_{number}" for number, item in enumerate(known)}
@@ -265,9 +272,17 @@ def _init_of(kind: type) -> Any:
             spaces[f"_make{place}"] = item.default_factory
             made = f"_make{place}()"
             value = f"{made} if {place} is _MISSING else {place}" if item.init else made
-        if item.init or value != place:
-            spaces[f"_set{place}"] = _setter(kind, item.name)
+        if not item.init and value == place:
+            continue
+        descriptor: Any = getattr(kind, item.name, None)
+        if type(descriptor).__name__ == "member_descriptor":
+            spaces[f"_set{place}"] = descriptor.__set__
             body.append(f"_set{place}(self, {value})")
+        else:
+            spaces[f"_key{place}"] = item.name
+            body.append(f"__dict[_key{place}] = {value}")
+    if any(line.startswith("__dict") for line in body):
+        body.insert(0, "__dict = self.__dict__")
     if hasattr(kind, "__post_init__"):
         body.append("self.__post_init__()")
     text = f"def __init__({', '.join(('self', *head))}):\n " + "\n ".join(body or ["pass"])
@@ -288,17 +303,6 @@ def _defaults(placed: list[_Field]) -> tuple[Any, ...]:
 def _default(item: _Field) -> Any:
     """Return the default of the parameter; `_MISSING` if a factory creates the value."""
     return item.default if item.default_factory is _MISSING else _MISSING
-
-
-def _setter(kind: type, name: str) -> Callable[[Any, Any], None]:
-    """Return the function that sets a field, even of a frozen class.
-
-    For a slot it is the setter of the descriptor, which is fastest.
-    """
-    place: Any = getattr(kind, name, None)
-    if type(place).__name__ == "member_descriptor":
-        return place.__set__  # type: ignore[no-any-return]
-    return lambda record, value: object.__setattr__(record, name, value)
 
 
 def _repr_of(kind: type) -> Any:

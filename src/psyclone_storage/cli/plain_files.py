@@ -85,8 +85,8 @@ def run_files(options: CommandOptions) -> tuple[Diagnostic, ...]:
     new: dict[Path, _Done] = {}
     plan: _Plan | None = None
     if files:
-        made, plan = _made(files, options, _transformer(options, settings, inputs), folder)
-        new = {done.path: done for done in made}
+        transformer = _transformer(options, settings, inputs, recorded=results is not None)
+        new, plan = _made(files, options, transformer, folder)
     finished = tuple(new.get(file) or _Done(file, known[file]) for file in options.files)
     _keep(results, new.values())
     problems = [problem for done in finished for problem in done.problems]
@@ -124,11 +124,15 @@ def _made(
     options: CommandOptions,
     transformer: FileTransformer,
     folder: ContractFolder | None,
-) -> tuple[tuple[_Done, ...], _Plan | None]:
+) -> tuple[dict[Path, _Done], _Plan | None]:
     """Return what becomes of each file, and the plan of device data, if one was requested."""
+    plan: _Plan | None = None
+    made: Iterable[_Done]
     if options.file_options.device_data:
-        return _with_data(options, transformer, folder)
-    return tuple(_each(files, options.jobs, partial(_transformed, transformer=transformer))), None
+        made, plan = _with_data(options, transformer, folder)
+    else:
+        made = _each(files, options.jobs, partial(_transformed, transformer=transformer))
+    return {done.path: done for done in made}, plan
 
 
 def _keep(results: Results | None, new: Iterable[_Done]) -> None:
@@ -146,7 +150,9 @@ def _known(file: Path, results: Results | None) -> Translation | None:
     return found
 
 
-def _transformer(options: CommandOptions, settings: Settings, inputs: Inputs) -> FileTransformer:
+def _transformer(
+    options: CommandOptions, settings: Settings, inputs: Inputs, *, recorded: bool
+) -> FileTransformer:
     """Return what transforms files; it is imported only if a file must be transformed."""
     from psyclone_storage.pipeline.files import FileRequest, FileTransformer  # noqa: PLC0415
 
@@ -164,6 +170,7 @@ def _transformer(options: CommandOptions, settings: Settings, inputs: Inputs) ->
         options.fixed_form,
         _second_reader() if options.second_reader else None,
         bool(options.profile),
+        recorded,
     )
     return FileTransformer(settings, request, inputs)
 

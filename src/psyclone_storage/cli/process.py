@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_OBJECTS_BETWEEN_COLLECTIONS = 100_000  # Python's 700 cost a short run a twentieth of its time
+_OBJECTS_BETWEEN_COLLECTIONS = 500_000  # Python's 700 cost a short run a twentieth of its time
 
 
 @contextmanager

@@ -194,7 +194,7 @@ class Name:
     @property
     def key(self) -> str:
         """The name in lower case."""
-        return key_of(self.text)
+        return self.text.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,6 +481,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return ()
         case Index(base, items):
             return (base, *items)
+        case Binary(_, left, right):
+            return (left, right)
         case Member(base, _):
             return (base,)
         case ArrayLiteral(items) | TypedArrayLiteral(_, items):
@@ -494,8 +496,6 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (*items, variable, *bounds)
         case Unary(_, operand):
             return (operand,)
-        case Binary(_, left, right):
-            return (left, right)
         case Range(lower, upper, step):
             return tuple(part for part in (lower, upper, step) if part is not None)
     return ()
@@ -507,7 +507,8 @@ def walk(expr: Expr) -> Iterator[Expr]:
     while waiting:
         part = waiting.pop()
         yield part
-        waiting.extend(reversed(children(part)))
+        if inside := children(part):
+            waiting.extend(reversed(inside))
 
 
 def is_shallow(expr: Expr, limit: int) -> bool:

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.rewrite import (
-    names_of_line,
+    ids_of,
+    names_inside,
     rewritten,
-    walk_lines,
     with_changed_blocks,
     with_expressions,
     with_parts,
@@ -33,24 +33,20 @@ def linked(
     code: Routine,
     structure: Structures | None = None,
     former: Routine | None = None,
-    names: Callable[[Line], frozenset[str]] = names_of_line,
 ) -> Routine:
     """Return `code` with the symbol of each name, as its declarations and its table have them.
 
     Statements that are in the `former` version of the routine have theirs already, if `code` has
-    the same declarations, or further ones of names that these statements do not contain. `names`
-    returns the names in one statement.
+    the same declarations, or further ones of names that these statements do not contain.
     """
-    if former is not None and _declares_alike(former, code, names):
+    if former is not None and _declares_alike(former, code):
         specification = code.specification
         if specification != former.specification:
             outer = Linker(code.symbol, structure or code.structure)
             new = map(outer.specified, specification[len(former.specification) :])
             code = replace(code, specification=(*former.specification, *new))
         linker = Linker(code.symbol, structure or code.structure)
-        return replace(
-            code, body=_with_new(code.body, linker, set(map(id, walk_lines(former.body))))
-        )
+        return replace(code, body=_with_new(code.body, linker, ids_of(former.body)))
     outer = Linker(code.symbol, structure or code.structure)
     declared = replace(code, specification=tuple(map(outer.specified, code.specification)))
     linker = Linker(declared.symbol, structure or declared.structure)
@@ -58,9 +54,7 @@ def linked(
     return replace(declared, body=body)
 
 
-def _declares_alike(
-    former: Routine, code: Routine, names: Callable[[Line], frozenset[str]]
-) -> bool:
+def _declares_alike(former: Routine, code: Routine) -> bool:
     """Return whether the declarations in `code` give the `former` statements the same meaning."""
     length = len(former.specification)
     new = code.specification[length:]
@@ -70,10 +64,10 @@ def _declares_alike(
         return False
     items = (one for one in new if isinstance(one, DeclarationStatement))
     keys = {declared.key for item in items for declared in item.declares}
-    return not keys or all(keys.isdisjoint(names(line)) for line in walk_lines(former.body))
+    return not keys or all(keys.isdisjoint(names_inside(line)) for line in former.body)
 
 
-def _with_new(lines: tuple[Line, ...], linker: Linker, known: set[int]) -> tuple[Line, ...]:
+def _with_new(lines: tuple[Line, ...], linker: Linker, known: frozenset[int]) -> tuple[Line, ...]:
     """Return statements with symbols in those that are not `known` by their identity."""
     return tuple(
         line

@@ -7,21 +7,37 @@ uids.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import count
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, count
 
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import Expr, same, whole
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_each_block
 from psyclone_storage.ir.routine import Routine
-from psyclone_storage.ir.unit import Blank, Comment, Do, Line
+from psyclone_storage.ir.unit import Blank, Comment, CompoundStatement, Do, Line
 
 
 @kept_with_first
 def loops_of(code: Routine) -> tuple[Do, ...]:
     """Return the `do` loops of a subroutine in source order."""
-    return tuple(line for line in walk_lines(code.body) if isinstance(line, Do))
+    return _loops_in(code.body)
+
+
+def _loops_in(lines: Iterable[Line]) -> tuple[Do, ...]:
+    found: list[Do] = []
+    for line in lines:
+        if isinstance(line, Do):
+            found.append(line)
+        if isinstance(line, CompoundStatement):
+            found += _loops_inside(line)
+    return tuple(found)
+
+
+@kept_with_first
+def _loops_inside(line: Line) -> tuple[Do, ...]:
+    """Return the loops in a construct; versions of a routine share most constructs."""
+    return _loops_in(chain.from_iterable(blocks_of(line)))
 
 
 def addressed(code: Routine) -> Routine:

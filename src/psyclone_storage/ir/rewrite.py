@@ -11,7 +11,7 @@ from itertools import chain
 from operator import is_
 from typing import TypeVar
 
-from psyclone_storage.base.memo import kept_with_first
+from psyclone_storage.base.memo import Keeper, kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
@@ -208,6 +208,18 @@ def _present(*parts: ex.Expr | None) -> tuple[ex.Expr, ...]:
 
 def names_of_line(line: un.Line) -> frozenset[str]:
     """Return the keys of all names in `line` itself, without those of nested statements."""
+    if isinstance(line, Keeper):
+        return _names_of_kept(line)
+    return frozenset() if isinstance(line, (un.Comment, un.Blank)) else _names_of(line)
+
+
+@kept_with_first
+def _names_of_kept(line: un.Line) -> frozenset[str]:
+    """Return the names in a statement of a frequent class; many steps request them."""
+    return _names_of(line)
+
+
+def _names_of(line: un.Line) -> frozenset[str]:
     found = frozenset[str]().union(*map(names_in, expressions_of(line)))
     match line:
         case un.Opaque(_, names):
@@ -222,6 +234,47 @@ def names_of_line(line: un.Line) -> frozenset[str]:
             found |= {key_of(name)}
     name = construct_name(line)
     return found | {key_of(name)} if name else found
+
+
+def names_inside(line: un.Line) -> frozenset[str]:
+    """Return the keys of all names in `line`, including nested statements."""
+    return _names_inside(line) if isinstance(line, un.CompoundStatement) else names_of_line(line)
+
+
+@kept_with_first
+def _names_inside(line: un.Line) -> frozenset[str]:
+    """Return the names in a construct; versions of a routine share most constructs."""
+    return names_of_line(line).union(*map(names_inside, chain.from_iterable(blocks_of(line))))
+
+
+def contains_class(lines: Iterable[un.Line], kind: type[un.Line]) -> bool:
+    """Return whether one of `lines`, or a statement nested in them, has the class `kind`."""
+    return any(
+        isinstance(line, kind)
+        or (isinstance(line, un.CompoundStatement) and kind in _classes_inside(line))
+        for line in lines
+    )
+
+
+@kept_with_first
+def _classes_inside(line: un.Line) -> frozenset[type[un.Line]]:
+    return frozenset(map(type, _lines_inside(line, True)))
+
+
+def contains_line(outer: un.Line, line: un.Line) -> bool:
+    """Return whether the very statement `line` is nested in `outer`."""
+    return isinstance(outer, un.CompoundStatement) and id(line) in _ids_inside(outer)
+
+
+def ids_of(lines: tuple[un.Line, ...]) -> frozenset[int]:
+    """Return the identities of statements, including nested ones."""
+    constructs = (line for line in lines if isinstance(line, un.CompoundStatement))
+    return frozenset(map(id, lines)).union(*map(_ids_inside, constructs))
+
+
+@kept_with_first
+def _ids_inside(line: un.Line) -> frozenset[int]:
+    return frozenset(map(id, _lines_inside(line, True)))
 
 
 def _names_of_scope(block: un.ScopedBlock) -> frozenset[str]:
@@ -370,9 +423,9 @@ def replaced_line(
         if one is line:
             same = len(new) == 1 and new[0] is line
             return lines if same else (*lines[:at], *new, *lines[at + 1 :])
-        changed = with_changed_blocks(one, lambda block: replaced_line(block, line, new))
-        if changed is not one:
-            return (*lines[:at], changed, *lines[at + 1 :])
+        if contains_line(one, line):
+            changed = with_changed_blocks(one, lambda block: replaced_line(block, line, new))
+            return lines if changed is one else (*lines[:at], changed, *lines[at + 1 :])
     return lines
 
 

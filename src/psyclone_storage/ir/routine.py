@@ -87,14 +87,16 @@ def declarations_in(items: Iterable[SpecificationItem]) -> tuple[Specified, ...]
     return tuple(found)
 
 
-# Versions of a routine with other statements share the specification part.
-_uses_of = kept_lately(uses_in)
-_declarations_of = kept_lately(declarations_in)
-
-
 def directives_in(items: Iterable[SpecificationItem]) -> tuple[DirectiveLine, ...]:
     """Return the directives of a specification part."""
     return tuple(item for item in items if isinstance(item, DirectiveLine))
+
+
+# Versions of a routine with other statements share the specification part.
+_uses_of = kept_lately(uses_in)
+_declarations_of = kept_lately(declarations_in)
+_directives_of = kept_lately(directives_in)
+_known_symbols_of: Callable[..., dict[str, Symbol]] = kept_lately(lambda *_: {})
 
 
 def in_order(items: Sequence[SpecificationItem]) -> tuple[SpecificationItem, ...]:
@@ -328,7 +330,7 @@ class Routine(Named):
     @cached_property
     def directives(self) -> tuple[DirectiveLine, ...]:
         """The directives of the specification part, such as `acc routine seq`."""
-        return directives_in(self.specification)
+        return _directives_of(self.specification)
 
     def with_specification(
         self,
@@ -353,19 +355,7 @@ class Routine(Named):
     @cached_property
     def internal(self) -> Opaque | None:
         """The text of all contained procedures with its names, or None."""
-        extents = [
-            place
-            for item in self.contained
-            if not isinstance(item, Comment | Blank | DirectiveLine)
-            if (place := item.extent if isinstance(item, Routine) else item.place) is not None
-        ]
-        texts = [item for item in self.contained if isinstance(item, Opaque)]
-        if not extents:
-            return texts[0] if texts else None
-        place = Span(extents[0].source, extents[0].start, extents[-1].stop)
-        names = frozenset[str]().union(*(item.names for item in texts))
-        names = names.union(*(item.mentioned_names for item in self.procedures))
-        return Opaque(place.text.replace("\r\n", "\n"), names, place=place)
+        return _text_of(self.contained) if self.contained else None
 
     @cached_property
     def mentioned_names(self) -> frozenset[str]:
@@ -414,6 +404,14 @@ class Routine(Named):
 
     def symbol(self, name: str) -> Symbol:
         """Return the symbol of `name` (in any case) as seen in the routine."""
+        known = self._known_symbols
+        return known.get(name) or known.setdefault(name, self._symbol(name))
+
+    @cached_property
+    def _known_symbols(self) -> dict[str, Symbol]:
+        return _known_symbols_of(self.specification, self.dummies, self.module)
+
+    def _symbol(self, name: str) -> Symbol:
         key = key_of(name)
         if key in self.module.symbols.doubt:
             return Symbol(key, name, Origin.UNRESOLVED)
@@ -511,6 +509,26 @@ class InlinedCode:
 
     code: Routine
     remaining: CallsThatStay = ()
+
+
+@kept_lately
+@kept_lately
+def _text_of(contained: tuple[Routine | Between, ...]) -> Opaque | None:
+    """Return the text of contained procedures with its names, None without any."""
+    extents = [
+        place
+        for item in contained
+        if not isinstance(item, Comment | Blank | DirectiveLine)
+        if (place := item.extent if isinstance(item, Routine) else item.place) is not None
+    ]
+    texts = [item for item in contained if isinstance(item, Opaque)]
+    if not extents:
+        return texts[0] if texts else None
+    place = Span(extents[0].source, extents[0].start, extents[-1].stop)
+    names = frozenset[str]().union(*(item.names for item in texts))
+    procedures = (item for item in contained if isinstance(item, Routine))
+    names = names.union(*(item.mentioned_names for item in procedures))
+    return Opaque(place.text.replace("\r\n", "\n"), names, place=place)
 
 
 @kept_lately

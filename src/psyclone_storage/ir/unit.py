@@ -58,7 +58,7 @@ class DirectiveLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Keeper):
     """`target = value`."""
 
     target: Expr
@@ -76,7 +76,7 @@ class PointerAssign:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(Keeper):
     """A call of a subroutine, possibly type-bound."""
 
     procedure: Expr

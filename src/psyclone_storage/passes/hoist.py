@@ -10,6 +10,7 @@ from psyclone_storage.analysis.bodies.accesses import (
     MemoryAccess,
     accesses,
     is_understood,
+    names_in_code,
     read_names,
     unknown_calls,
     unknown_lines,
@@ -100,7 +101,7 @@ def hoist_assignments(
     """Return `code` with invariant assignments hoisted out of their loops, inner loops first.
 
     With `only` that very assignment moves alone, out of one loop. If `is_used_outside` is false, no
-    statement outside the loop names its target, so that it needs no condition if it cannot fail.
+    statement outside the loop names its target, so that it needs no condition if it `cannot_fail`.
     """
     return _with_hoisted(code, only, is_used_outside)
 
@@ -152,7 +153,7 @@ def _hoisted(
 ) -> tuple[Line, ...]:
     if not isinstance(line, Do):
         return (line,)
-    names, runs = RoutineNames(code), condition_to_run(line)
+    names, runs = names_in_code(code), condition_to_run(line)
     chosen = (item for item in line.body if only is None or item is only)
     moving = () if runs is None else tuple(_invariant(chosen, line, names))
     if not moving or runs is None or not is_understood(line.body, names):
@@ -160,12 +161,12 @@ def _hoisted(
     if any(unknown_calls((line,), names, inside=False)):
         return (line,)
     staying = tuple(item for item in line.body if item not in moving)
-    is_free = not is_used_outside and all(_cannot_fail(item, code) for item in moving)
+    is_free = not is_used_outside and all(cannot_fail(item, code) for item in moving)
     before = moving if isinstance(runs, bool) or is_free else (If((Branch(runs, moving),)),)
     return (*before, replace(line, body=staying))
 
 
-def _cannot_fail(line: Line, code: Routine) -> bool:
+def cannot_fail(line: Line, code: Routine) -> bool:
     """Return whether an assignment gives a local integer a sum or product of integers."""
     if not isinstance(line, Assign) or not isinstance(line.target, Name):
         return False
@@ -257,6 +258,11 @@ def hoist_bounds(code: Routine, only: str = "") -> Routine:
 
     With `only`, the uid of a loop, the bounds of other loops stay.
     """
+    return _with_plain_bounds(code, only)
+
+
+@kept_lately
+def _with_plain_bounds(code: Routine, only: str) -> Routine:
     chosen = (line for line in walk_lines(code.body) if isinstance(line, Do))
     if not any(only in ("", loop.uid) and _has_computed_bounds(loop) for loop in chosen):
         return code
@@ -309,7 +315,7 @@ def check_expression(code: Routine, line: Line, expr: Expr) -> str:
         return f"{text} is not certainly computed when the statement starts."
     parts = line.args if isinstance(line, Call) else expressions_of(line)
     copies = [Assign(Name("copy"), one) for one in (expr, *parts)]
-    if any(unknown_lines(copies)) or unknown_procedures(copies, RoutineNames(code)):
+    if any(unknown_lines(copies)) or unknown_procedures(copies, names_in_code(code)):
         return f"A procedure in the statement of {text} may have side effects."
     kind = type_of_values(expr, code)
     if kind is None or kind.intrinsic is Intrinsic.CHARACTER:

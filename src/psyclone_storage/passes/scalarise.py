@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from psyclone_storage.analysis.bodies.accesses import accesses_of, unknown_lines, unknown_procedures
-from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.analysis.bodies.accesses import (
+    accesses_of,
+    names_in_code,
+    unknown_lines,
+    unknown_procedures,
+)
 from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
     dimensions_of,
@@ -59,7 +63,7 @@ def _unknown_shapes(line: Assign, code: Routine) -> Iterator[Diagnostic]:
     text = f"{ex.spell(line.target)} = {ex.spell(line.value)}"
     if any(unknown_lines((line,))):
         yield Diagnostic("T052", f"'{text}' is not understood.", line.place)
-    if names := sorted(unknown_procedures((line,), RoutineNames(code))):
+    if names := sorted(unknown_procedures((line,), names_in_code(code))):
         yield Diagnostic(
             "T060",
             f"It is not known what {listed(names)} in '{text}' is, a function or an array.",
@@ -114,7 +118,7 @@ def shared_with_target(line: Assign, code: Routine) -> tuple[str, ...]:
     path = path_of(line.target)
     if path is None:
         return ()
-    names, target = RoutineNames(code), path.variable
+    names, target = names_in_code(code), path.variable
     read = {one.path.variable for one in accesses_of(line, names) if not one.writes} - {target}
     return tuple(sorted("%".join(one) for one in read if names.may_share(target, one)))
 

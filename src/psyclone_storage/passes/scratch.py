@@ -8,7 +8,7 @@ from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines
+from psyclone_storage.ir.rewrite import names_in, names_inside
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, Opaque, Use
@@ -70,8 +70,8 @@ def names_of(code: Routine) -> Iterator[str]:
             yield from item.names
     if code.internal is not None:
         yield from code.internal.names
-    for line in walk_lines(code.body):
-        yield from names_of_line(line)
+    for line in code.body:
+        yield from names_inside(line)
 
 
 def _imported(use: Use) -> Iterator[str]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -51,14 +52,29 @@ def script_record(
     modules: set[str] = set()
     for path in texts:
         try:
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, SyntaxError):
+            imported = _deterministic_imports(path.read_text(encoding="utf-8"), frozenset(own))
+        except (OSError, ValueError):
             return None
-        if not _is_deterministic(tree, own):
+        if imported is None:
             return None
-        modules |= {name.partition(".")[0] for name, _ in _imports(tree)}
+        modules |= imported
     names = tuple(sorted(modules - {"psyclone", ""}))
     return ScriptRecord(folder, every, names, tuple(sorted(variables)), tuple(printed))
+
+
+@cache
+def _deterministic_imports(text: str, own: frozenset[str]) -> frozenset[str] | None:
+    """Return the top-level modules that a script imports, None if it is not deterministic.
+
+    All files of a command have the same script.
+    """
+    try:
+        tree = ast.parse(text)
+    except (ValueError, SyntaxError):
+        return None
+    if not _is_deterministic(tree, own):
+        return None
+    return frozenset(name.partition(".")[0] for name, _ in _imports(tree))
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -70,7 +86,7 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield "" if node.level else node.module or "", node
 
 
-def _is_deterministic(tree: ast.Module, own: set[str]) -> bool:
+def _is_deterministic(tree: ast.Module, own: Set[str]) -> bool:
     """Return whether a script uses only names that depend on recorded inputs."""
     bound: dict[str, str] = {}
     for module, statement in _imports(tree):

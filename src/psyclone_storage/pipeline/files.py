@@ -79,7 +79,7 @@ class FileRequest:
     names. With `must_apply` a file without any change is an error. With `explained` each loop gets
     a description. `fixed_form` is the form of all files, None if their suffixes decide. `compare`
     yields warnings about a tree whose names are not resolved. With `profiled`, each routine is a
-    region of a profiler.
+    region of a profiler. With `recorded`, the inputs of the recipe are recorded for a cache.
     """
 
     script: Path | None = None
@@ -93,6 +93,7 @@ class FileRequest:
     fixed_form: bool | None = None
     compare: Comparison | None = None
     profiled: bool = False
+    recorded: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +299,7 @@ class FileTransformer:
             self._recipe.run_on_file(tree, dict(self._request.keywords))
         finish(tree)
         reads = self._recipe.reads
-        if reads.others or bench.has_searched_callers:
+        if not self._request.recorded or reads.others or bench.has_searched_callers:
             return None
         return script_record(self._recipe.path, reads.files, reads.variables, printed)
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from textwrap import indent as indent_lines
 from typing import TypeVar
@@ -14,24 +13,28 @@ WantedNode = TypeVar("WantedNode", bound="Node")
 NodeClasses = type[WantedNode] | tuple[type[WantedNode], ...]
 
 
-class Node(ABC):
-    """Node in the tree of a program."""
+class Node:
+    """Node in the tree of a program.
+
+    Scripts test the classes of nodes so often that an abstract base class, whose `isinstance` is
+    slower, would take a noticeable share of their time.
+    """
 
     __slots__ = ()
 
     @property
-    @abstractmethod
     def parent(self) -> Node | None:
         """Enclosing node, or None for the root."""
+        raise NotImplementedError
 
     @property
-    @abstractmethod
     def children(self) -> Sequence[Node]:
         """Child nodes, in order."""
+        raise NotImplementedError
 
-    @abstractmethod
     def node_str(self, colour: bool = False) -> str:
         """Return the node on one line, without its children; in bold if `colour` is true."""
+        raise NotImplementedError
 
     def view(self, depth: int = 0, colour: bool = False, indent: str = "    ") -> str:
         """Return the node with all its children as readable text; in bold if `colour` is true.
@@ -40,9 +43,9 @@ class Node(ABC):
         """
         return indent_lines(self._text(colour=colour), depth * indent)
 
-    @abstractmethod
     def _text(self, *, colour: bool) -> str:
         """Return the node with all its children as readable text."""
+        raise NotImplementedError
 
     # ------------------------------------------------------------------ around
 
@@ -74,10 +77,11 @@ class Node(ABC):
         """
         node = self if include_self else self.parent
         while node is not None:
-            is_excluded = excluding is not None and isinstance(node, excluding)
-            is_shared = shared_with is None or shared_with.is_descendant_of(node)
-            if isinstance(node, ancestor_type) and is_shared and not is_excluded:
-                return node
+            if isinstance(node, ancestor_type):
+                is_excluded = excluding is not None and isinstance(node, excluding)
+                is_shared = shared_with is None or shared_with.is_descendant_of(node)
+                if is_shared and not is_excluded:
+                    return node
             node = None if limit is not None and node.is_same(limit) else node.parent
         return None
 

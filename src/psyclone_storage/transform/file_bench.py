@@ -38,6 +38,7 @@ from psyclone_storage.analysis.bodies.regions import (
     KnownVerdicts,
     PlannedCode,
     RegionContext,
+    are_parallel_loops,
     has_blocks,
     plan_new,
     plan_regions,
@@ -65,7 +66,7 @@ from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.loops import addressed, loops_of
 from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import (
-    names_of_line,
+    contains_class,
     place_of_line,
     walk_lines,
 )
@@ -144,11 +145,8 @@ class FileBench(Bench[FileTree, NamedStep]):
         self.has_searched_callers = False
         self._new: list[un.DirectiveBlock] = []
         self._statements: dict[int, tuple[Routine, Routine]] = {}
-        self._names_of_lines: dict[int, tuple[un.Line, frozenset[str]]] = {}
-        self._refused: dict[
-            tuple[str, int, int, ChangesCode],
-            tuple[un.Line, tuple[SpecificationItem, ...], Reasons],
-        ] = {}
+        self._parts: dict[tuple[str, int, int], Routine] = {}
+        self._refused: dict[tuple[int, ChangesCode], Reasons] = {}
         self.journal: list[JournalEntry[FileTree, NamedStep]] = []
 
     # ------------------------------------------------------------------------ questions
@@ -234,12 +232,13 @@ class FileBench(Bench[FileTree, NamedStep]):
             CompileError: `T003`, the file has no such routine.
         """
         key = key_of(routine)
-        if key not in self.routines:
+        found = self._tree.get(key) or self._routines.get(key)
+        if found is None:
             hint = did_you_mean(routine, self.routines)
             message = f"There is no routine '{routine}'."
             file = self._file.source.name
             raise CompileError(Diagnostic("T003", message, file=file, hint=hint))
-        return self._tree.get(key) or self._routines[key]
+        return found
 
     def loops(self, routine: str) -> tuple[un.Do, ...]:
         """Return the loops of a routine in the order of its text."""
@@ -339,7 +338,7 @@ class FileBench(Bench[FileTree, NamedStep]):
             CompileError: the reasons against blocks that are not legal.
         """
         for key, code in self._routines.items():
-            if any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body)):
+            if contains_class(code.body, un.DirectiveBlock):
                 planned = self.planned(linked(addressed(code)))
                 raise_if_any(planned.reasons)
                 self._tree = {**self._tree, key: planned.code}
@@ -406,10 +405,13 @@ class FileBench(Bench[FileTree, NamedStep]):
             context = self._context(code, old)
             planned = plan_new(code, self._new[0], self.flow(key), context)
             self._statements[id(planned.code)] = (planned.code, self._base(old))
+            known = not has_blocks(old) or (id(old), self._facts_key) in self._plans
+            if known and are_parallel_loops(planned.code.body):
+                self._plans[id(planned.code), self._facts_key] = (planned.code, planned)
         else:
             if reasons := self._changed_elsewhere(key, code):
                 return self._tree, reasons
-            changed = linked(addressed(code), former=self.code(key), names=self.names_of_line)
+            changed = linked(addressed(code), former=self.code(key))
             planned = self.planned(changed)
         reasons = planned.reasons or self._called_at_once(step)
         reasons = reasons or check_still_for_device(planned.code, self.code(key))
@@ -470,9 +472,8 @@ class FileBench(Bench[FileTree, NamedStep]):
                 return key_of(routine), self._directed(step)
             case RewriteStatement(routine, line, inner):
                 code = self.code(routine)
-                raise_if_any(self._reasons_against(code, line, inner))
-                new = inner.transform_code(replace(code, body=(line,)))
-                return key_of(routine), with_statement(code, line, new, self.names_of_line)
+                new = self._changed_alone(self._alone(code, line), inner)
+                return key_of(routine), with_statement(code, line, new)
             case InlineStatement(routine, line, call):
                 return key_of(routine), self._inlined(self.code(routine), line, call)
             case CopyProcedure(routine):
@@ -488,25 +489,29 @@ class FileBench(Bench[FileTree, NamedStep]):
         message = f"'{step.name}' does not apply to files."
         raise CompileError(Diagnostic("T004", message, file=self._file.source.name))
 
-    def _reasons_against(self, code: Routine, line: un.Line, step: ChangesCode) -> Reasons:
-        """Return the reasons against a step on one statement, which are searched once.
+    def _alone(self, code: Routine, line: un.Line) -> Routine:
+        """Return a routine with one of its statements, which is made once.
 
         Scripts request a step for each expression of a statement.
         """
         items = code.specification
-        key = (self._key(code), id(line), id(items), step)
-        if key not in self._refused:
-            found = step.check_code(replace(code, body=(line,)))
-            reasons = tuple(placed(one, place_of_line(line)) for one in found)
-            self._refused[key] = (line, items, reasons)
-        return self._refused[key][2]
+        key = (self._key(code), id(line), id(items))
+        if key not in self._parts:
+            self._parts[key] = replace(code, body=(line,))
+        return self._parts[key]
 
-    def names_of_line(self, line: un.Line) -> frozenset[str]:
-        """Return the names in a statement, which are searched once."""
-        known = self._names_of_lines.get(id(line))
-        if known is None:
-            known = self._names_of_lines[id(line)] = (line, names_of_line(line))
-        return known[1]
+    def _changed_alone(self, alone: Routine, step: ChangesCode) -> Routine:
+        """Return a routine with one statement after a step, whose reasons are searched once.
+
+        Raises:
+            CompileError: the reasons against the step.
+        """
+        key = (id(alone), step)
+        if key not in self._refused:
+            place = place_of_line(alone.body[0])
+            self._refused[key] = tuple(placed(one, place) for one in step.check_code(alone))
+        raise_if_any(self._refused[key])
+        return step.transform_code(alone)
 
     def _inlined(self, code: Routine, line: un.Line, call: Expr | None) -> Routine:
         """Return a routine with the calls of one statement inlined, or only one of them.
@@ -530,7 +535,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         if why:
             hint = "Leave the call, or change the procedure."
             raise CompileError(Diagnostic("T070", f"A call stays: {why}.", place, hint=hint))
-        return with_statement(code, line, made.code, self.names_of_line)
+        return with_statement(code, line, made.code)
 
     def _directed(self, step: AddDirective) -> Routine:
         code = self.code(step.routine)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from operator import is_
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import ClassVar
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
@@ -14,9 +13,10 @@ from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr, Name, spell
 from psyclone_storage.ir.rewrite import (
     blocks_of,
+    contains_line,
     everywhere,
     first_words,
-    names_of_line,
+    names_inside,
     place_of_line,
     replaced_line,
     substituted,
@@ -25,9 +25,6 @@ from psyclone_storage.ir.rewrite import (
 from psyclone_storage.ir.routine import DeclarationStatement, Routine, UseStatement
 from psyclone_storage.passes.scratch import names_of
 from psyclone_storage.transform.kernel.code import ChangesCode
-
-NamesOfLine = Callable[[un.Line], frozenset[str]]
-"""Returns the names in one statement, without those of nested statements."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,9 +58,7 @@ class InlineStatement:
     name: ClassVar[str] = "inline"
 
 
-def with_statement(
-    code: Routine, line: un.Line, after: Routine, names: NamesOfLine = names_of_line
-) -> Routine:
+def with_statement(code: Routine, line: un.Line, after: Routine) -> Routine:
     """Return a routine with the statements of `after`, and what these need, instead of one.
 
     Raises:
@@ -81,7 +76,7 @@ def with_statement(
         items = (*uses, *code.specification)
         body = _with_lines(code, line, after.body)
         return replace(code, body=body, specification=items if uses else code.specification)
-    others = frozenset().union(*map(names, walk_lines(code.body)))
+    others = frozenset().union(*map(names_inside, code.body))
     table = NameTable((*names_of(replace(code, body=())), *others))
     values: dict[str, Expr] = {
         item.key: Name(table.fresh(item.name)) for item in new if item.key in others
@@ -124,10 +119,8 @@ def _check_place(
     is_assignment = len(after) == 1 and isinstance(after[0], un.Assign)
     masked = () if is_assignment else (un.Where, un.Forall)
     constructs = (*masked, *((un.DoConcurrent,) if has_variables else ()))
-    for outer in walk_lines(code.body):
-        if not isinstance(outer, constructs) or outer is line:
-            continue
-        if any(_contains(block, line) for block in blocks_of(outer)):
+    for outer in _around(code.body, line):
+        if isinstance(outer, constructs):
             message = f"No statement can be added before '{first_words(line)}'"
             message += f", which is in '{first_words(outer)}'."
             raise CompileError(Diagnostic("T060", message, place_of_line(line)))
@@ -144,6 +137,9 @@ def _has_directive(code: Routine, line: un.Line) -> bool:
     return isinstance(before, un.DirectiveLine)
 
 
-def _contains(lines: tuple[un.Line, ...], line: un.Line) -> bool:
-    """Return whether the very statement `line` is among statements or inside them."""
-    return any(map(partial(is_, line), walk_lines(lines)))
+def _around(lines: Iterable[un.Line], line: un.Line) -> Iterator[un.Line]:
+    """Yield the constructs among statements that contain the very statement `line`, outer first."""
+    for one in lines:
+        if contains_line(one, line):
+            yield one
+            yield from _around(chain.from_iterable(blocks_of(one)), line)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from psyclone_storage.analysis.bodies.effects import defined_operations
 from psyclone_storage.analysis.bodies.files import names_namelist, read_parts, written_parts
 from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
@@ -30,6 +31,7 @@ from psyclone_storage.ir.rewrite import (
     walk_lines,
     with_each_block,
 )
+from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intent
 
 
@@ -46,6 +48,12 @@ class MemoryAccess:
         return self.path.root
 
 
+@kept_with_first
+def names_in_code(code: Routine) -> RoutineNames:
+    """Return the names in a routine, which are created once for each version."""
+    return RoutineNames(code)
+
+
 # ---------------------------------------------------------------------------- accesses
 
 
@@ -55,8 +63,16 @@ def accesses(lines: Iterable[un.Line], names: RoutineNames) -> Iterator[MemoryAc
         yield from accesses_of(line, names)
 
 
-def accesses_of(line: un.Line, names: RoutineNames) -> Iterator[MemoryAccess]:
-    """Yield the accesses of `line` itself without nested statements: reads, then writes."""
+def accesses_of(line: un.Line, names: RoutineNames) -> tuple[MemoryAccess, ...]:
+    """Return the accesses of `line` itself without nested statements: reads, then writes."""
+    return names.of_statement(line, _accesses)
+
+
+def _accesses(line: un.Line, names: RoutineNames) -> tuple[MemoryAccess, ...]:
+    return tuple(_found_accesses(line, names))
+
+
+def _found_accesses(line: un.Line, names: RoutineNames) -> Iterator[MemoryAccess]:
     match line:
         case un.Assign(target, value):
             yield from reads_of(value, names)
@@ -472,17 +488,24 @@ def unknown_calls(
     A name with parentheses that is neither declared nor intrinsic counts as such a call.
     """
     for line in walk_lines(lines) if inside else lines:
-        if isinstance(line, un.Call) and _intents(line, names) is None:
-            base = path_of(line.procedure)
-            yield line, "%".join(base.variable) if base else "a procedure"
-        targets = expressions_of(line)
-        for expr in targets[1:] if isinstance(line, un.Call) else targets:
-            yield from ((line, function) for function in unknown_functions(expr, names))
-        for call in defined_operations(line, names.typing):
-            name = path_of(call.procedure)
-            assert name is not None
-            if not names.is_harmless(name.root) and not names.is_intrinsic(call):
-                yield line, name.root
+        yield from ((line, name) for name in names.of_statement(line, _unknown_calls))
+
+
+def _unknown_calls(line: un.Line, names: RoutineNames) -> tuple[str, ...]:
+    """Return the procedures with unknown effects that a statement itself calls."""
+    found: list[str] = []
+    if isinstance(line, un.Call) and _intents(line, names) is None:
+        base = path_of(line.procedure)
+        found.append("%".join(base.variable) if base else "a procedure")
+    targets = expressions_of(line)
+    for expr in targets[1:] if isinstance(line, un.Call) else targets:
+        found += unknown_functions(expr, names)
+    for call in defined_operations(line, names.typing):
+        name = path_of(call.procedure)
+        assert name is not None
+        if not names.is_harmless(name.root) and not names.is_intrinsic(call):
+            found.append(name.root)
+    return tuple(found)
 
 
 def unknown_functions(expr: ex.Expr, names: RoutineNames) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from psyclone_storage.base.records import dataclass, field
-from psyclone_storage.ir.paths import Variable, is_part_of, prefixes
+from psyclone_storage.ir.paths import Variable, prefixes, share_data
 
 Jump = tuple[str, int]
 """The word `cycle` or `exit` with the number of its construct, or `return` with 0."""
@@ -110,4 +110,5 @@ def summary_of_sequence(parts: Iterable[Summary]) -> Summary:
 
 def touches_any(variable: Variable, others: Iterable[Variable]) -> bool:
     """Return whether `variable` is one of `others`, contains one or is a component of one."""
-    return any(is_part_of(variable, one) or is_part_of(one, variable) for one in others)
+    root = variable[0]
+    return any(one[0] == root and share_data(variable, one) for one in others)

@@ -135,6 +135,16 @@ class Flow:
         """The counted loops in source order."""
         return tuple(node for node in self.nodes if isinstance(node.line, un.Do))
 
+    @cached_property
+    def by_statement(self) -> Mapping[int, FlowNode]:
+        """The statements by the identities of their records."""
+        return {id(node.line): node for node in self.nodes}
+
+    @cached_property
+    def by_uid(self) -> Mapping[str, FlowNode]:
+        """The counted loops by their uids."""
+        return {node.line.uid: node for node in self.nodes if isinstance(node.line, un.Do)}
+
     def node(self, number: int) -> FlowNode:
         """Return the statement with this number."""
         return self.nodes[number - 1]
@@ -284,9 +294,9 @@ class _NodeBuilder:
         changed = frozenset(one.root for one in accesses if one.writes)
         self._nodes.append(FlowNode(number, line, around, blocks, accesses, values))
         if values:
-            changed |= self._changed_outside(line)
+            changed |= _changed_outside(line, self._names)
         if isinstance(line, _LOOPS):
-            changed |= self._changed_in(line)
+            changed |= self._names.of_statement(line, _changed_inside)
         if isinstance(line, (*_LOOPS, un.Opaque)):
             values = self._without(values, changed)
         for which, block in enumerate(blocks_of(line)):
@@ -303,27 +313,12 @@ class _NodeBuilder:
         A called procedure does not change the counter of an active loop: the Fortran standard
         forbids that.
         """
-        found = self._names.of_statement(line, _accesses)
+        found = accesses_of(line, self._names)
         if not isinstance(line, un.Call):
             return found
         loops = (self._nodes[number - 1].line for number in around)
         counters = {loop.variable.key for loop in loops if isinstance(loop, un.Do)}
         return tuple(one for one in found if not (one.writes and one.path.root in counters))
-
-    def _changed_in(self, line: un.Line) -> frozenset[str]:
-        found: set[str] = set()
-        for block in blocks_of(line):
-            for inner in block:
-                accesses = self._names.of_statement(inner, _accesses)
-                found.update(one.root for one in accesses if one.writes)
-                found |= self._changed_outside(inner)
-                found |= self._changed_in(inner)
-        return frozenset(found)
-
-    def _changed_outside(self, line: un.Line) -> frozenset[str]:
-        """Return `{_OUTSIDE}` if a statement may change variables shared with other routines."""
-        calls = isinstance(line, un.Opaque) or self._names.of_statement(line, _calls_unknown)
-        return frozenset({_OUTSIDE}) if calls else frozenset()
 
     def _without(self, values: Mapping[str, Expr], changed: frozenset[str]) -> Mapping[str, Expr]:
         if not values or not changed:
@@ -359,8 +354,21 @@ class _NodeBuilder:
         return {**values, target.key: value}
 
 
-def _accesses(line: un.Line, names: RoutineNames) -> tuple[MemoryAccess, ...]:
-    return tuple(accesses_of(line, names))
+def _changed_inside(line: un.Line, names: RoutineNames) -> frozenset[str]:
+    """Return the keys of the variables that the statements nested in a construct may change."""
+    found: set[str] = set()
+    for inner in chain.from_iterable(blocks_of(line)):
+        found.update(one.root for one in accesses_of(inner, names) if one.writes)
+        found |= _changed_outside(inner, names)
+        if isinstance(inner, un.CompoundStatement):
+            found |= names.of_statement(inner, _changed_inside)
+    return frozenset(found)
+
+
+def _changed_outside(line: un.Line, names: RoutineNames) -> frozenset[str]:
+    """Return `{_OUTSIDE}` if a statement may change variables shared with other routines."""
+    calls = isinstance(line, un.Opaque) or names.of_statement(line, _calls_unknown)
+    return frozenset({_OUTSIDE}) if calls else frozenset()
 
 
 def _calls_unknown(line: un.Line, names: RoutineNames) -> bool:

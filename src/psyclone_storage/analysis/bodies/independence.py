@@ -508,8 +508,9 @@ def _is_word(conflict: Conflict, flow: Flow) -> bool:
     """Return whether a conflict concerns an undeclared name in an unknown statement."""
     for item in (conflict.first, conflict.second):
         line = item.node.line
-        unknown = associated_lines(line, flow.names) is None and any(unknown_lines((line,)))
-        if unknown and flow.names.declaration(item.variable) is None:
+        if flow.names.declaration(item.variable) is not None:
+            continue
+        if associated_lines(line, flow.names) is None and any(unknown_lines((line,))):
             return True
     return False
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import chain
 from operator import is_
 from typing import Any, Self, TypeVar
 
@@ -20,6 +19,7 @@ from psyclone_storage.analysis.bodies.effects import (
     module_of,
     threadprivate_in,
 )
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
@@ -162,34 +162,28 @@ class RoutineNames:
                 case un.ScopedBlock():
                     own = (item for item in line.declarations if isinstance(item, un.Declare))
                     found.update(item.key for item in own)
-        for item in chain(self.code.declarations, self.code.module.declarations):
-            if isinstance(item, un.Opaque) and {"equivalence", "common"} & item.names:
+        for item in _opaque(self.code.declarations) + _opaque(self.code.module.declarations):
+            if {"equivalence", "common"} & item.names:
                 found |= item.names
         return frozenset(found)
 
     @cached_property
     def unclear(self) -> frozenset[str]:
         """The names that may have attributes from separate statements, such as `target :: a`."""
-        module = (
-            item
-            for item in _opaque(self.code.module.declarations)
-            if _first_word(item) in ATTRIBUTES
-        )
-        outer = (item.names for item in module)
+        module = _opaque(self.code.module.declarations)
+        outer = (item.names for item in module if _first_word(item) in ATTRIBUTES)
         here = [
             item.names
             for item in _opaque(self.code.declarations)
             if not STATEMENT_FUNCTION.match(item.text)
         ]
-        hidden = frozenset(
-            item.key for item in self.code.declarations if isinstance(item, un.Declare)
-        )
+        hidden = _declared_keys(self.code.declarations)
         for line in walk_lines(self.code.body):
             if isinstance(line, un.Opaque) and _first_word(line) in ("data", "entry"):
                 here.append(line.names)
             elif isinstance(line, un.Include) or _includes(line):
                 here.append(hidden)
-        if any(map(_includes, self.code.declarations)):
+        if any(map(_includes, _opaque(self.code.declarations))):
             here.append(hidden)
         return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
 
@@ -497,11 +491,11 @@ class RoutineNames:
 
     def may_share(self, first: Variable, second: Variable) -> bool:
         """Return whether two variables or components may overlap in memory."""
-        if share_data(first, second):
+        is_one = first[0] == second[0]
+        is_alias = first[0] in self.aliases or second[0] in self.aliases
+        if is_alias or (is_one and share_data(first, second)):
             return True
-        if {first[0], second[0]} & self.aliases:
-            return True
-        if first[0] != second[0] and self.is_same(first[0], second[0]):
+        if not is_one and self.is_same(first[0], second[0]):
             return share_data(first[1:], second[1:])
         if self._promised_distinct(first, second):
             return False
@@ -558,9 +552,9 @@ class RoutineNames:
 
     def _promised_distinct(self, first: Variable, second: Variable) -> bool:
         """Return whether two variables are distinct by promise: components with other names."""
-        one, other = (variable[1:] or variable for variable in (first, second))
-        is_apart = one[-1] not in other and other[-1] not in one
-        return self.distinct_pointers and len(first) + len(second) > 2 and is_apart
+        is_promised = self.distinct_pointers and len(first) + len(second) > 2
+        one, other = first[1:] or first, second[1:] or second
+        return is_promised and one[-1] not in other and other[-1] not in one
 
     def is_pointer(self, variable: Variable) -> bool:
         """Return whether a variable or component may be a pointer."""
@@ -581,8 +575,14 @@ class RoutineNames:
         return len(types) == 2 and len(kinds) == 2
 
 
-def _opaque(items: tuple[Specified, ...]) -> Iterator[un.Opaque]:
-    return (item for item in items if isinstance(item, un.Opaque))
+@kept_lately
+def _opaque(items: tuple[Specified, ...]) -> tuple[un.Opaque, ...]:
+    return tuple(item for item in items if isinstance(item, un.Opaque))
+
+
+@kept_lately
+def _declared_keys(items: tuple[Specified, ...]) -> frozenset[str]:
+    return frozenset(item.key for item in items if isinstance(item, un.Declare))
 
 
 def _includes(item: object) -> bool:

@@ -7,6 +7,7 @@ block that a later change has made illegal is reported, and never printed with w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from operator import is_
 
 from psyclone_storage.analysis.bodies.authored import check_authored
@@ -49,6 +50,8 @@ from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import (
+    blocks_of,
+    contains_class,
     first_words,
     walk_lines,
     with_each_block,
@@ -158,7 +161,25 @@ class PlannedCode:
 
 def has_blocks(code: Routine) -> bool:
     """Return whether a routine has directive blocks."""
-    return any(isinstance(line, un.DirectiveBlock) for line in walk_lines(code.body))
+    return contains_class(code.body, un.DirectiveBlock)
+
+
+def are_parallel_loops(lines: Iterable[un.Line]) -> bool:
+    """Return whether all directive blocks are separate parallel loops with their clauses.
+
+    No block around such a loop, and no other loop, changes these clauses.
+    """
+    for line in lines:
+        if not contains_class((line,), un.DirectiveBlock):
+            continue
+        if not isinstance(line, un.DirectiveBlock):
+            if not are_parallel_loops(chain.from_iterable(blocks_of(line))):
+                return False
+        elif contains_class(line.body, un.DirectiveBlock) or not (
+            line.directive is Directive.OMP_PARALLEL_DO and line.analysed
+        ):
+            return False
+    return True
 
 
 def plan_regions(code: Routine, flow: Flow, context: RegionContext) -> PlannedCode:
@@ -245,8 +266,7 @@ class _Planner:
         self._known = context.verdicts
         self._routines = context.routines
         self._only = only
-        self._nodes = {id(node.line): node for node in flow.nodes}
-        self._loops = {node.line.uid: node for node in flow.nodes if isinstance(node.line, un.Do)}
+        self._nodes = flow.by_statement
         self._planned: dict[int, un.DirectiveBlock] = {}
         self.reasons: list[Diagnostic] = []
         self.unfinished: list[Diagnostic] = []
@@ -257,7 +277,7 @@ class _Planner:
     def plan(self) -> PlannedCode:
         """Return the routine with the clauses of its blocks."""
         body = self.lines(self._code.body, ())
-        authored = any(isinstance(node.line, un.DirectiveLine) for node in self._flow.nodes)
+        authored = contains_class(self._flow.code.body, un.DirectiveLine)
         beside = check_authored(self._code.body) if authored else ()
         reasons = (*self.reasons, *beside)
         return PlannedCode(
@@ -276,6 +296,8 @@ class _Planner:
 
     def _line(self, line: un.Line, around: tuple[Directive, ...]) -> un.Line:
         if not isinstance(line, un.DirectiveBlock):
+            if not contains_class((line,), un.DirectiveBlock):
+                return line
             return with_each_block(line, lambda block: self.lines(block, around))
         body = self.lines(line.body, (*around, line.directive))
         inner = line if body is line.body else replace(line, body=body)
@@ -397,7 +419,7 @@ class _Planner:
             return block
         if block.options.sequential:
             return replace(block, analysed=True)
-        loop = self._nodes.get(id(held[0])) or self._loops[held[0].uid]
+        loop = self._nodes.get(id(held[0])) or self._flow.by_uid[held[0].uid]
         nest = self._nest(block, loop)
         verdicts = [self._verdict(one, block) for one in nest]
         condition = self._condition(block, verdicts)

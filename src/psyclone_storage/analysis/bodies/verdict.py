@@ -150,8 +150,8 @@ def verdict_of(
             tested = _tested(loop, flow, promises, found)
             if tested is not None:
                 return replace(tested, reasons=reasons, blocking=found.blocking)
-    used = tuple(_used(own, found, loop, flow))
-    unneeded = () if reasons else tuple(_unneeded(own, used, loop, flow))
+    used = tuple(_used(own, found, loop, flow)) if own else ()
+    unneeded = tuple(_unneeded(own, used, loop, flow)) if own and not reasons else ()
     return Verdict(status, _clauses(found, flow), reasons, used, found.blocking, unneeded)
 
 

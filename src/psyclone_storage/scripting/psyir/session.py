@@ -20,7 +20,7 @@ def routine_around(node: LiveNode) -> tuple[Routine, FileBench]:
         TransformationError: `T015`, the node is not in a routine of a file, or an edit is rejected.
     """
     routine = node.ancestor(Routine, include_self=True)
-    root = node.root
+    root = (routine or node).root
     bench = root.bench if isinstance(root, FileContainer) else None
     if routine is None or bench is None or not routine.key:
         if isinstance(node, FileContainer):
@@ -38,15 +38,14 @@ def commit(routine: Routine, bench: FileBench) -> None:
     """
     if not routine.is_seen:
         return
-    code = bench.code(routine.key)
+    code, table = bench.code(routine.key), routine.symbol_table
     promised = [
         Fact(FactKind.PURE, symbol.name, routine.key, place=symbol.promised_at)
-        for symbol in routine.symbol_table.promises()
+        for symbol in table.promises()
     ]
-    if not set(promised) <= set(bench.facts):
+    if promised and not set(promised) <= set(bench.facts):
         bench.assume(*promised)
-    table = routine.symbol_table
-    if routine.block() is code.body and not table.new_declarations() and not table.new_uses():
+    if routine.block() is code.body and not table.added:
         return
     known = {item.key for item in code.declarations if isinstance(item, un.Declare)}
     imported = {name.key for use in code.uses for name in use.names}

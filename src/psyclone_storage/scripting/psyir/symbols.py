@@ -362,7 +362,7 @@ class SymbolTable:
 
     def promises(self) -> list[Symbol]:
         """Return the procedures, here or in outer scopes, that a script has declared pure."""
-        found = [one for one in self._symbols.values() if one.is_pure]
+        found = [one for one in self._symbols.values() if one.promised_at and one.is_pure]
         return found if self.outer is None else [*found, *self.outer.promises()]
 
     def __contains__(self, name: str) -> bool:

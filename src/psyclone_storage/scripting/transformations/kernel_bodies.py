@@ -10,6 +10,7 @@ from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.facts import Fact, FactKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.passes.hoist import cannot_fail
 from psyclone_storage.passes.inline.kernels import routines_calling
 from psyclone_storage.scripting.errors import TransformationError, refusal
 from psyclone_storage.scripting.psyir.calls import IntrinsicCall
@@ -195,7 +196,8 @@ class Hoist(Transformation):
 
     def _on_file(self, request: NodeRequest) -> NamedStep:
         loop, line = request.assignment_in_loop()
-        is_used = request.is_target_used_outside(loop, line)
+        code = request.bench.code(request.routine.key)
+        is_used = not cannot_fail(line, code) or request.is_target_used_outside(loop, line)
         step = MoveOneAssignment("", line, is_used_outside=is_used)
         return RewriteStatement(request.routine.key, loop, step)
 

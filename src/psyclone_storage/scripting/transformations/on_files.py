@@ -14,15 +14,17 @@ from typing import Any
 
 from psyclone_storage.analysis.bodies.shapes import find_declaration
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.names import did_you_mean, listed
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
+from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, ThreadSchedule
 from psyclone_storage.ir.expr import Element, Expr, Name
 from psyclone_storage.ir.facts import Fact, FactKind, Facts
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.rewrite import walk_lines
+from psyclone_storage.ir.rewrite import ids_of, names_of_line, walk_lines
 from psyclone_storage.scripting.errors import TransformationError, refusal
 from psyclone_storage.scripting.psyir.calls import Call, IntrinsicCall
 from psyclone_storage.scripting.psyir.choices import WhereLoop
@@ -53,7 +55,7 @@ and the journal has the reasons. Private arrays are found without `privatise_arr
 _NAMES_ANYTHING = regex(r"^[ \t]*(?:#|include\b)", re.IGNORECASE | re.MULTILINE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class NodeRequest:
     """Request of a script to transform nodes of one routine.
 
@@ -230,11 +232,11 @@ class NodeRequest:
         """
         if not isinstance(line, un.Assign) or not isinstance(line.target, Name):
             return True
-        if _NAMES_ANYTHING.search(self.bench.file.source.text):
+        if _may_name_anything(self.bench.file.source):
             return True
-        inside = set(map(id, walk_lines((loop,))))
+        inside = ids_of((loop,))
         return any(
-            id(one) not in inside and line.target.key in self.bench.names_of_line(one)
+            id(one) not in inside and line.target.key in names_of_line(one)
             for one in walk_lines(self.bench.code(self.routine.key).body)
         )
 
@@ -305,6 +307,12 @@ class NodeRequest:
         raise refusal(f"{message}, not {wanted!r}.")
 
 
+@kept_with_first
+def _may_name_anything(source: SourceText) -> bool:
+    """Return whether a file has included lines or macros."""
+    return _NAMES_ANYTHING.search(source.text) is not None
+
+
 def _is_in_block(node: LiveNode) -> bool:
     """Return whether a node is a statement, and not a function in an expression."""
     return isinstance(node.parent, Schedule)
@@ -331,7 +339,9 @@ def live_nodes(node: object, more: Sequence[object] = ()) -> tuple[LiveNode, ...
 
     Those in `more` are further arguments, as of a transformation of two loops.
     """
-    nodes = tuple(node) if isinstance(node, Sequence) else (node,)
+    nodes: tuple[Any, ...] = (node,)
+    if not isinstance(node, LiveNode) and isinstance(node, Sequence):
+        nodes = tuple(node)
     if not nodes or not all(isinstance(one, LiveNode) for one in nodes):
         return ()
     return (*nodes, *(one for one in more if isinstance(one, LiveNode)))
@@ -349,8 +359,8 @@ def transform_file(
     _check_options(transformation, given)
     if not hasattr(transformation, "_on_file"):
         raise refusal(f"'{name}' is not supported for files without an API.")
-    is_gone = nodes[0].ancestor(Routine, include_self=True) is None
-    if is_gone and getattr(transformation, "rewrites_statement", False):
+    rewrites = getattr(transformation, "rewrites_statement", False)
+    if rewrites and nodes[0].ancestor(Routine, include_self=True) is None:
         return
     routine, bench = routine_around(nodes[0])
     options = {**transformation.options, **given}

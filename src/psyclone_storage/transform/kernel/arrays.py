@@ -10,6 +10,7 @@ from psyclone_storage.analysis.bodies.shapes import (
 )
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.expr import (
     Element,
@@ -50,6 +51,7 @@ KEEP_BOUNDS = frozenset({"lbound", "ubound", "allocated", "associated", "present
 # ---------------------------------------------------------------------------- to ranges
 
 
+@kept_lately
 def with_ranges(code: Routine) -> Routine:
     """Return `code` with whole arrays in assignments replaced by sections with ranges."""
     return replace(code, body=rewritten(code.body, lambda line: (_ranged_line(line, code),)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
+from typing import get_args
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass, replace
@@ -53,6 +54,8 @@ _MARK = regex(rf"(?P<indent> *)!{_SIGN}(?P<run>\d+)")
 _SEPARATOR = regex(r"[ \t]*;[ \t]*")
 _SEPARATOR_BEFORE = regex(r"[ \t]*;[ \t]*\Z")
 _STEP = 2
+_GENERATED = get_args(un.Generated)
+_WITHOUT_PLACE = (un.If, un.Where, un.Critical, un.ScopedBlock, un.Conditional)
 
 
 def emit_changed(before: SourceFile, after: SourceFile) -> str:
@@ -75,12 +78,10 @@ def emit_changed(before: SourceFile, after: SourceFile) -> str:
 
 def node_extent(node: EditedNode) -> Span | None:
     """Return the location of a node in its file, or None for a generated node."""
-    if isinstance(node, un.Generated):
+    if isinstance(node, _GENERATED):
         return None
-    if isinstance(node, un.If | un.Where | un.Critical | un.ScopedBlock | un.Conditional):
-        return node.extent
-    extent = getattr(node, "extent", None)
-    return extent if isinstance(extent, Span) else node.place
+    found: Span | None = getattr(node, "extent", None)
+    return found or (None if isinstance(node, _WITHOUT_PLACE) else getattr(node, "place", None))
 
 
 class _Difference:
