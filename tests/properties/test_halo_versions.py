@@ -12,10 +12,11 @@ import pytest
 from properties.random_schedules import RULES, random_case
 from properties.worked import ALIASED, GRIDS, PLANES, Worked, on_grid, on_plane
 from psyclone_storage.analysis.schedules.dependence import dependences
+from psyclone_storage.base import memo
 from psyclone_storage.base.memo import Versions, splice_between
 from psyclone_storage.coherence.halos import plan_halos
 from psyclone_storage.ir import verify, walk
-from psyclone_storage.ir.datum_parts import DatumPart
+from psyclone_storage.ir.datum_parts import DatumPart, positions_using
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
 from psyclone_storage.transform import halos
@@ -127,6 +128,34 @@ def test_edited_schedules_are_checked_completely(aliased: bool) -> None:
             broken += bool(problems)
         check_places(schedule)
     assert min(refused, broken) > 50
+
+
+@pytest.mark.parametrize("most", [0, 3, 1000])
+def test_results_of_any_version_stay_correct(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results that are copied, modified or moved back and forth equal those from empty caches."""
+    monkeypatch.setattr(memo, "_FEW", most)
+    differ = 0
+    for seed in range(25):
+        rng = random.Random(seed)
+        start = random_case(seed, aliased=seed % 2 == 0).schedule
+        removed = [*start.body]
+        seen = [with_halos(start, RULES)]
+        for _ in range(EDITS):
+            bare = without_halos(rng.choice(seen))
+            seen.append(with_halos(edited(rng, bare, removed), RULES))
+            one = rng.choice(seen)
+            anew = replace(one, versions=Versions())
+            assert with_halos(one, RULES) == with_halos(anew, RULES)
+            assert RULES.without_annexed(one) == RULES.without_annexed(anew)
+            assert list(map(id, walk.statements(one))) == list(map(id, walk.statements(anew)))
+            for at, item in enumerate(one.body):
+                assert walk.find(one, item.uid) is item
+                assert walk.place_in_body(one, item.uid) == at
+            for datum in one.data:
+                names = frozenset({datum.name})
+                assert positions_using(one, names) == positions_using(anew, names)
+            differ += one is not seen[-1]
+    assert differ > 100
 
 
 def ends(exchange: HaloExchange) -> list[HaloExchange]:

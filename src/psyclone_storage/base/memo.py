@@ -25,8 +25,10 @@ CachedItem_co = TypeVar("CachedItem_co", covariant=True)
 
 _VERSIONS = 8
 _SPLICES = 32
-_SMALL = 16
+_FEW = 16
 """The number of changed items up to which a result is modified instead of copied."""
+_SMALL = 16
+"""The number of items that are compared first."""
 _BETWEEN = 1 << 48
 """The distance between the labels of adjacent items at first."""
 _WIDER = 8
@@ -248,11 +250,11 @@ def kept_by_version(
                 splice = versions.splice(one.items, items)
                 if splice.size < (best.size if best else len(items)):
                     best, nearest = splice, one
-                if best and best.size <= _SMALL:
+                if best and best.size <= _FEW:
                     break
             if best is None or nearest is None:
                 best, made = splice_between((), items), empty()
-            elif best.size <= _SMALL:
+            elif best.size <= _FEW:
                 made = nearest.made
                 del results[next(at for at, one in enumerate(results) if one is nearest)]
             else:

@@ -86,9 +86,12 @@ def with_lines_for(code: Routine, changes: Mapping[str, tuple[Line, ...]]) -> Ro
 
 
 def _with_uids(lines: tuple[Line, ...], seen: set[str], fresh: Iterator[str]) -> tuple[Line, ...]:
-    found = []
+    found: list[Line] = []
     for line in lines:
-        known = line
+        if not isinstance(line, CompoundStatement):
+            found.append(line)
+            continue
+        known: Line = line
         if isinstance(known, Do):
             if known.uid in seen | {""}:
                 known = replace(known, uid=next(fresh))

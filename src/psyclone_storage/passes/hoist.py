@@ -55,6 +55,7 @@ from psyclone_storage.ir.expr import (
 )
 from psyclone_storage.ir.intrinsics import INQUIRING
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.loops import loops_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     expressions_of,
@@ -263,10 +264,13 @@ def hoist_bounds(code: Routine, only: str = "") -> Routine:
 
 @kept_lately
 def _with_plain_bounds(code: Routine, only: str) -> Routine:
-    chosen = (line for line in walk_lines(code.body) if isinstance(line, Do))
-    if not any(only in ("", loop.uid) and _has_computed_bounds(loop) for loop in chosen):
+    chosen = [loop for loop in loops_of(code) if only in ("", loop.uid)]
+    if not any(map(_has_computed_bounds, chosen)):
         return code
     scratch = Scratch(code)
+    if only and len(chosen) == 1:
+        new = tuple(_with_bounds(chosen[0], scratch))
+        return replace(scratch.code, body=replaced_line(code.body, chosen[0], new))
 
     def change(line: Line) -> Iterable[Line]:
         chosen = isinstance(line, Do) and only in ("", line.uid)

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.rewrite import names_in, names_inside
-from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.routine import Routine, Specified
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Declare, Opaque, Use
 
@@ -59,24 +60,26 @@ def names_of(code: Routine) -> Iterator[str]:
     """Yield all names that are used or declared in a kernel and its module."""
     yield from (code.name, code.module.name, *code.dummies, *code.module.generics)
     yield from (procedure.name for procedure in code.module.procedures)
-    for use in (*code.uses, *code.module.uses):
-        yield from _imported(use)
-    for item in (*code.declarations, *code.module.declarations):
-        if isinstance(item, Declare):
-            yield item.name
-            for extent in item.shape:
-                yield from names_in(extent)
-        elif isinstance(item, Opaque):
-            yield from item.names
+    yield from _specified(code.uses, code.declarations)
+    yield from _specified(code.module.uses, code.module.declarations)
     if code.internal is not None:
         yield from code.internal.names
     for line in code.body:
         yield from names_inside(line)
 
 
-def _imported(use: Use) -> Iterator[str]:
-    yield use.module
-    yield from (name.local for name in use.names)
+@kept_lately
+def _specified(uses: tuple[Use, ...], declarations: tuple[Specified, ...]) -> frozenset[str]:
+    """Return the names in a specification part, which versions of a routine share."""
+    found = {use.module for use in uses}
+    found.update(name.local for use in uses for name in use.names)
+    for item in declarations:
+        if isinstance(item, Declare):
+            found.add(item.name)
+            found.update(*map(names_in, item.shape))
+        elif isinstance(item, Opaque):
+            found |= item.names
+    return frozenset(found)
 
 
 def may_be_extent(extent: ex.Expr, code: Routine) -> bool:

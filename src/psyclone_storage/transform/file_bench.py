@@ -446,7 +446,6 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def _changed_elsewhere(self, routine: str, code: Routine) -> Reasons:
         """Return the reasons against changed declarations that are in included files."""
-        present = {item.key: item for item in code.declarations if isinstance(item, un.Declare)}
         return tuple(
             Diagnostic("T060", f"'{one.name}' is declared in an included file.", item.place)
             for item in self._routines[routine].specification
@@ -454,7 +453,7 @@ class FileBench(Bench[FileTree, NamedStep]):
             and item.place is not None
             and item.place.source is not self._file.source
             for one in item.declares
-            if present.get(one.key) != one
+            if code.declared(one.key) != one
         )
 
     def _changed(self, step: NamedStep) -> tuple[str, Routine]:

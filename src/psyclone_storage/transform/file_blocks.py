@@ -53,6 +53,8 @@ def with_block(
         new.append(un.DirectiveBlock(step.directive, step.options, lines[start:stop]))
         return (*lines[:start], new[-1], *lines[stop:])
     for at, line in enumerate(lines):
+        if not isinstance(line, un.CompoundStatement):
+            continue
         changed = [with_block(block, step, last, new) for block in blocks_of(line)]
         if any(block is not None for block in changed):
             pairs = zip(blocks_of(line), changed, strict=True)

@@ -13,6 +13,7 @@ from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr, Name, spell
 from psyclone_storage.ir.rewrite import (
     blocks_of,
+    contains_class,
     contains_line,
     everywhere,
     first_words,
@@ -64,11 +65,11 @@ def with_statement(code: Routine, line: un.Line, after: Routine) -> Routine:
     Raises:
         CompileError: `T060`, the place of the statement allows no others.
     """
-    known = {item.key for item in code.declarations if isinstance(item, un.Declare)}
+    specified = () if after.specification is code.specification else after.declarations
     new = [
         item
-        for item in after.declarations
-        if isinstance(item, un.Declare) and item.key not in known
+        for item in specified
+        if isinstance(item, un.Declare) and code.declared(item.key) is None
     ]
     _check_place(code, line, after.body, bool(new))
     uses = tuple(map(UseStatement, after.uses[len(code.uses) :]))
@@ -128,6 +129,8 @@ def _check_place(
 
 def _has_directive(code: Routine, line: un.Line) -> bool:
     """Return whether a directive of the author precedes a statement."""
+    if not contains_class(code.body, un.DirectiveLine):
+        return False
     before: un.Line | None = None
     for one in walk_lines(code.body):
         if one is line:

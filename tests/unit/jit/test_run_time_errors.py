@@ -164,12 +164,18 @@ def test_invokes_without_exchanges_do_not_read_stale_halos(boundaries: str, targ
 
 def test_a_grid_that_is_open_by_default_warns_at_the_first_exchange() -> None:
     rim = np.ones([extent + 2 for extent in SHAPE], int)
-    for options in ({"boundaries": "open"}, {"periodic": (False, False)}, {"mask": rim}):
+    basin = np.zeros(SHAPE, int)
+    basin[1:-1, 1:-1] = 1
+    nearly = basin.copy()
+    nearly[0, 2] = 1
+    silently = {"boundaries": "open"}, {"periodic": (False, False)}, {"mask": rim}, {"mask": basin}
+    for options in silently:
         silent = Field(Grid(SHAPE, **options))  # type: ignore[arg-type]
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
             invoke(spread(Field(silent.grid), silent, 1))
-    for options in ({}, {"mask": np.ones(SHAPE, int)}):
+        assert not found, options
+    for options in ({}, {"mask": np.ones(SHAPE, int)}, {"mask": nearly}):
         one = Grid(SHAPE, **options)
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -266,9 +266,17 @@ class Grid:
         return _made_again, (self.points, self.spacing, made)
 
     def _is_open_by_default(self, boundaries: Any, periodic: Any) -> bool:
-        """Return whether this rank warns of a domain without boundaries or a mask beyond it."""
-        has_rim = self._mask is not None and self._mask.shape != self.points
-        return boundaries is None and periodic is None and self.ranks.rank == 0 and not has_rim
+        """Return whether this rank warns of a domain without boundaries or a mask beyond it.
+
+        A domain whose outermost points are all land needs no boundaries.
+        """
+        if boundaries is not None or periodic is not None or self.ranks.rank:
+            return False
+        if self._mask is None or self._mask.shape != self.points:
+            return self._mask is None
+        rim = np.ones(self.points, bool)
+        rim[1:-1, 1:-1] = False
+        return bool(self._mask[rim].any())
 
     def _plan_for(self, depth: int) -> ExchangePattern:
         if not 1 <= depth <= self.halo:

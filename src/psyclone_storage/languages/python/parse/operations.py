@@ -188,15 +188,24 @@ def convert_to_common_type(
 def power_operation(
     scope: KernelScope, node: ast.AST, base: TypedExpression, exponent: TypedExpression
 ) -> TypedExpression:
-    """Return a power; a power of integers needs a non-negative literal exponent."""
+    """Return a power; a power of integers needs a non-negative literal exponent.
+
+    The function `pow` computes powers of reals, as in Python. Products replace it where they differ
+    from it by at most one unit in the last place.
+    """
     if base.type is _WHOLE and exponent.type is _WHOLE:
         value = integer_value(exponent.expr)
         if value is None or value < 0:
             what = "A power of integers has an exponent that is written out, and not negative."
             return scope.refuse("P054", what, node, "Write 'float(...)' around the base.")
         return TypedExpression(nodes.binary_operation("**", base.expr, exponent.expr), _WHOLE)
+    if not (integer_value(exponent.expr) in _MULTIPLIED or scope.tree.has_powers_of_fortran):
+        exponent = as_real(scope, exponent)
     base, exponent = precision.promote_operands(scope, (as_real(scope, base), exponent))
     return TypedExpression(nodes.binary_operation("**", base.expr, exponent.expr), _REAL)
+
+
+_MULTIPLIED = range(-2, 4)
 
 
 def _rounded_down(

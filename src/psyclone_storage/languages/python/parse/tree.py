@@ -25,6 +25,9 @@ _REMEMBERED = 4
 _LINE_END = regex(r"\r\n|\r|\n|\f")
 _CODE = "P050"
 
+BY_PRODUCTS = "# Powers with integer exponents are products, as in Fortran."
+"""The comment in modules that were translated from Fortran, whose bits it preserves."""
+
 
 @dataclass(frozen=True, eq=False)
 class PythonTree:
@@ -41,6 +44,11 @@ class PythonTree:
         end = getattr(node, "end_col_offset", None)
         start = self._offset(line, column)
         return self.source.span(start, self._offset(last, end) if end is not None else start + 1)
+
+    @property
+    def has_powers_of_fortran(self) -> bool:
+        """True if products compute all powers with integer exponents."""
+        return BY_PRODUCTS in self.source.text
 
     def line_start(self, number: int) -> int:
         """Return the offset of the first character of a line; Python's line numbers start at 1."""

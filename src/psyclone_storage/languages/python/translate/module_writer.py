@@ -13,6 +13,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.ir.typing import CScope
 from psyclone_storage.ir.unit import Declare
+from psyclone_storage.languages.python.parse.tree import BY_PRODUCTS
 from psyclone_storage.languages.python.translate.constant_arrays import (
     with_arrays_of_modules,
     without_constant_arrays,
@@ -35,6 +36,8 @@ _WIDTH = 100
 _DESCRIBED = "Let 'meta_args' describe what the subroutine takes behind its point."
 _OFFSET = regex(r"\[(-?\d+), (-?\d+)\]")
 _TIED = "\N{NO-BREAK SPACE}"
+_POWER = regex(r"\*\*(?!(-[12]|[0-3])(?![\w.]))")
+"""A power that differs from a product of few factors."""
 _HEAD = regex(r"(?P<head>\s*(?:[\w\[\], ]+ = |(?:if|elif) ))(?P<value>.+?)(?P<end>:?)\Z")
 
 
@@ -137,6 +140,9 @@ def _opening(
     text = "\n".join(line.text for line in (*lines, *map(PlacedLine, names.declared)))
     yield f'"""{title}"""'
     yield ""
+    if _POWER.search(text):
+        yield BY_PRODUCTS
+        yield ""
     if "math." in text:
         yield "import math"
         yield ""

@@ -83,7 +83,7 @@ NEAREST_REAL = "aint(rate) + 0.0 + (aint(2.0 * (rate - (aint(rate) + 0.0))) + 0.
         ("rate**2", "rate ** 2"),
         ("-rate**2", "-rate ** 2"),
         ("(-rate) ** 2", "(-rate) ** 2"),
-        ("rate**step", "rate ** step"),
+        ("rate**step", "rate ** real(step, go_wp)"),
         ("step**2", "step ** 2"),
         ("abs(rate)", "abs(rate)"),
         ("min(step, rate, 0)", "min(real(step, go_wp), rate, real(0, go_wp))"),
