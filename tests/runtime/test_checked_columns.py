@@ -66,5 +66,5 @@ def test_an_empty_array_has_no_elements(requested: Any, n: int) -> None:
         return
     with pytest.raises((IndexError, ValueError)):
         requested.at(np.zeros((1, 3)), n)
-    with pytest.raises((IndexError, ValueError, PoisonedDataError), match="out of|negative"):
+    with pytest.raises((IndexError, ValueError, PoisonedDataError), match=r"out of|negative"):
         invoke(requested(new, n), name="empty")
