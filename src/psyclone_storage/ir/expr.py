@@ -249,14 +249,6 @@ class CallFunction(Index):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CheckedIndex(CallFunction):
-    """An index that is checked at run time: `modulo(index, extent)` if Python accepts it.
-
-    Negative values count from the end. An index that Python rejects is an error.
-    """
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class StructureConstructor(Index):
     """A structure constructor: a value of a derived type."""
 

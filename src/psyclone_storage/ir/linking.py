@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.checked import CheckedIndex, EagerChoice
 from psyclone_storage.ir.rewrite import (
     ids_of,
     names_inside,
@@ -169,8 +170,8 @@ class Linker:
         if found.is_data:
             return self._of_data(index, found)
         if found.is_called or found.origin is ex.Origin.INTRINSIC:
-            wraps = isinstance(index, ex.CheckedIndex)
-            return ex.CheckedIndex if wraps else ex.CallFunction
+            is_special = isinstance(index, CheckedIndex | EagerChoice)
+            return index.__class__ if is_special else ex.CallFunction
         return ex.StructureConstructor if found.sort is ex.Sort.TYPE else ex.Unresolved
 
     def _of_data(

@@ -67,7 +67,7 @@ def _indexed(expr: ex.Index, change: Change) -> ex.Index:
 def _operation(expr: ex.Binary, change: Change) -> ex.Binary:
     left, right = change(expr.left), change(expr.right)
     same = left is expr.left and right is expr.right
-    return expr if same else ex.Binary(expr.op, left, right, expr.bracketed)
+    return expr if same else expr.__class__(expr.op, left, right, expr.bracketed)
 
 
 def _implied_do(expr: ex.ImpliedDo, change: Change) -> ex.ImpliedDo:

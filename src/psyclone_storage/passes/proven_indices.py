@@ -29,6 +29,7 @@ from psyclone_storage.ir.affine import (
     symbol,
     with_offset,
 )
+from psyclone_storage.ir.checked import CheckedIndex, EagerChoice, EagerCondition, is_checked
 from psyclone_storage.ir.interface import OF_VALUES, Dummy, LayerCount, Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
@@ -58,12 +59,8 @@ _NEGATED = {
 
 def with_proven_indices(code: Routine, dummies: Mapping[str, Dummy]) -> Routine:
     """Return a kernel without checks of indices that are in range; `dummies` are its arguments."""
-    if not any(
-        isinstance(part, ex.CheckedIndex)
-        for line in walk_lines(code.body)
-        for expr in expressions_of(line)
-        for part in ex.walk(expr)
-    ):
+    lines = walk_lines(code.body)
+    if not any(is_checked(expr) for line in lines for expr in expressions_of(line)):
         return code
     proof = _Proof(code, dummies)
     use = replace(code.kernel_use, layer_bounds=proof.bounds)
@@ -291,20 +288,24 @@ class _Proof:
     def _expr(self, expr: ex.Expr, facts: _Facts) -> ex.Expr:
         """Return an expression without checks that `facts` prove."""
         match expr:
-            case ex.CheckedIndex(_, (index, extent)):
+            case CheckedIndex(_, (index, extent)):
                 inner = self._expr(index, facts)
                 return inner if self._is_within(index, extent, facts) else replace(
                     expr, items=(inner, extent))  # fmt: skip
-            case ex.Binary(Operator.PLUS, ex.CheckedIndex() as checked, ex.Literal() as by):
+            case ex.Binary(Operator.PLUS, CheckedIndex() as checked, ex.Literal() as by):
                 inner = self._expr(checked, facts)
                 value = ex.integer_value(by)
-                if value is None or isinstance(inner, ex.CheckedIndex):
+                if value is None or isinstance(inner, CheckedIndex):
                     return replace(expr, left=inner)
                 return with_offset(inner, value)
-            case ex.Binary(Operator.AND | Operator.OR as op, left, right):
+            case ex.Binary(Operator.AND | Operator.OR as op, left, right) if not isinstance(
+                expr, EagerCondition
+            ):
                 rest = (self._holds if op is Operator.AND else self._fails)(left, facts)
                 return replace(expr, left=self._expr(left, facts), right=self._expr(right, rest))
-            case ex.CallFunction(ex.Name(key="merge"), (_, _, condition) as items):
+            case ex.CallFunction(ex.Name(key="merge"), (_, _, condition) as items) if (
+                not isinstance(expr, EagerChoice)
+            ):
                 there = (self._holds(condition, facts), self._fails(condition, facts), facts)
                 return replace(expr, items=tuple(map(self._expr, items, there)))
         return with_parts(expr, lambda part: self._expr(part, facts))

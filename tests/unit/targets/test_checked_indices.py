@@ -144,7 +144,41 @@ def overflowing(
     new[0, 0, 0] = a[min((n % 100000) * (n % 99999), 3)] + TABLE[(n * n) % 3] + old[0, 0, 0]
 
 
-KERNELS = (under_condition, written, from_data, masked, by_function, recurrence, local_arrays)
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def eager(
+    new: field[GO_READWRITE, GO_CT, GO_LAYERS],
+    old: field[GO_READ, GO_CT, GO_LAYERS],
+    depth: field[GO_READ, GO_CT, GO_INT32],
+    n: scalar[GO_READ, GO_I_SCALAR],
+):
+    if (depth[0, 0] < 3) & (TABLE[depth[0, 0]] > 2.5) | (n == 1):
+        new[0, 0, 0] = np.where(n < 5, old[0, 0, n], 0.5)
+    if (depth[0, 0] > 3) | (TABLE[depth[0, 0]] > 2.5):
+        new[0, 0, 1] = 2.0
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def lazy(
+    new: field[GO_READWRITE, GO_CT, GO_LAYERS],
+    old: field[GO_READ, GO_CT, GO_LAYERS],
+    depth: field[GO_READ, GO_CT, GO_INT32],
+    n: scalar[GO_READ, GO_I_SCALAR],
+):
+    if (-3 <= depth[0, 0] < 3 and TABLE[depth[0, 0]] > 2.5) or n == 1:
+        new[0, 0, 0] = old[0, 0, n] if n < 5 else 0.5
+
+
+KERNELS = (
+    under_condition,
+    written,
+    from_data,
+    masked,
+    by_function,
+    recurrence,
+    local_arrays,
+    eager,
+    lazy,
+)
 
 
 @pytest.fixture(params=["c", "cuda", "numpy"], autouse=True)

@@ -13,6 +13,7 @@ from itertools import product
 from psyclone_storage.analysis.bodies.reached import may_leave, names_of_conditions, reached_lines
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.affine import Polynomial, affine_form
+from psyclone_storage.ir.checked import CheckedIndex
 from psyclone_storage.ir.interface import Dummy, LayerBound, LayerCount, Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
@@ -92,7 +93,7 @@ def _at(expr: ex.Expr, values: Mapping[str, Polynomial]) -> Polynomial:
 
 def _unchecked(expr: ex.Expr) -> ex.Expr:
     """Return an index without checks of its parts."""
-    if isinstance(expr, ex.CheckedIndex):
+    if isinstance(expr, CheckedIndex):
         return _unchecked(expr.items[0])
     return with_parts(expr, _unchecked)
 

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import expr as ex
-from psyclone_storage.ir.operators import Precedence
+from psyclone_storage.ir.checked import CheckedIndex, EagerChoice, EagerCondition, is_checked
+from psyclone_storage.ir.operators import Operator, Precedence
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.typing import DOUBLE, INTEGER, LOGICAL, REAL, CScope, CType, PrintError
 from psyclone_storage.languages.c import bounds
@@ -76,12 +77,8 @@ class Expressions:
             case ex.Unary(op, operand):
                 return mapped(lambda item: unary(op, item),
                               self.evaluate(operand, scope))  # fmt: skip
-            case ex.Binary(op, left, right):
-                return mapped(
-                    lambda first, second: binary_value(op, first, second, self.writer.helper),
-                    self.evaluate(left, scope),
-                    self.evaluate(right, scope),
-                )
+            case ex.Binary():
+                return self._operation(expr, scope)
             case ex.ArrayLiteral(items):
                 return self._list(items, scope)
             case ex.Index(ex.Name() as name, items):
@@ -93,11 +90,28 @@ class Expressions:
                 raise PrintError(f"the component '{ex.spell(expr)}' is not printed", expr.name)
         raise PrintError(f"'{ex.spell(expr)}' is not printed")
 
+    def _operation(self, expr: ex.Binary, scope: CScope) -> CValue | ArrayValue:
+        """Print a binary operation; C computes both operands of `&` and `|`."""
+        if isinstance(expr, EagerCondition) and is_checked(expr.right):
+            rank = Precedence.BIT_AND if expr.op is Operator.AND else Precedence.BIT_OR
+            texts = (self.scalar(one, scope).within(rank + 1) for one in (expr.left, expr.right))
+            return CValue((" & " if expr.op is Operator.AND else " | ").join(texts), LOGICAL, rank)
+        return mapped(
+            lambda first, second: binary_value(expr.op, first, second, self.writer.helper),
+            self.evaluate(expr.left, scope),
+            self.evaluate(expr.right, scope),
+        )
+
     # ------------------------------------------------------------------------ arrays
 
     def _called(self, call: ex.CallFunction, key: str, scope: CScope) -> CValue | ArrayValue:
         """Print a call of the function `key`."""
-        if not isinstance(call, ex.CheckedIndex):
+        if isinstance(call, EagerChoice) and any(map(is_checked, call.items[:2])):
+            chosen = self.scalar(ex.CallFunction(call.base, call.items), scope)
+            values = (self.scalar(one, scope).text for one in call.items[:2] if is_checked(one))
+            before = "".join(f"(void) ({text}), " for text in values)
+            return CValue(f"({before}{chosen.text})", chosen.type)
+        if not isinstance(call, CheckedIndex):
             return self._function(key, call.items, scope)
         if scope.around.bounds_checks:
             return self._from_the_end(call.items, scope)

@@ -14,6 +14,7 @@ from functools import reduce
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.infrastructures.gocean import SINGLE
 from psyclone_storage.ir import expr as ex
+from psyclone_storage.ir.checked import CheckedIndex, EagerChoice, EagerCondition, is_checked
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import AnyOperator, Operator, Precedence, RankedText
 from psyclone_storage.ir.types import Intrinsic
@@ -135,7 +136,8 @@ class Spelling:
             return self._quotient(expr)
         if op is Operator.POWER:
             return self._power(expr)
-        joins = op in (Operator.AND, Operator.OR)
+        is_eager = isinstance(expr, EagerCondition) and is_checked(expr.right)
+        joins = op in (Operator.AND, Operator.OR) and not is_eager
         table = PYTHON if joins and not self.varies(expr) else NUMPY
         left, rest = self.write(expr.left), self
         if joins and table is NUMPY:
@@ -170,8 +172,11 @@ class Spelling:
         return f"{abi.CHECKED}({self.of(index)}, {self.of(extent)}, {what}{where})"
 
     def _reference(self, expr: ex.Index) -> str:
-        if isinstance(expr, ex.CheckedIndex):
+        if isinstance(expr, CheckedIndex):
             return self._checked(*expr.items)
+        if isinstance(expr, EagerChoice) and any(map(is_checked, expr.items[:2])):
+            one, other, test = map(self.of, expr.items)
+            return f"np.where({test}, {one}, {other})[()]"
         found = self.element(expr)
         if found is not None:
             return found

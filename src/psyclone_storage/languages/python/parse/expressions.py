@@ -525,7 +525,7 @@ def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Type
         test, first, second = node.args
         with scope.reached(None):
             values = read(scope, first), read(scope, second)
-        made = conditional_expression(scope, node, read_condition(scope, test), values)
+        made = conditional_expression(scope, node, read_condition(scope, test), values, eager=True)
         made = by_numpy(scope, node, values, made) if made.type in (_REAL, _WHOLE) else made
         return replace(made, may_change=made.type is not None)
     args = [read_number(scope, one) for one in node.args]

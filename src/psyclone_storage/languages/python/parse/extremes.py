@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import product
 
 from psyclone_storage.ir.affine import affine_form
+from psyclone_storage.ir.checked import CheckedIndex
 from psyclone_storage.ir.expr import (
     Binary,
-    CheckedIndex,
     Expr,
     Name,
     integer_value,

@@ -12,7 +12,8 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 
 from psyclone_storage.base.records import replace
-from psyclone_storage.ir.expr import Expr, Literal, integer_value, walk
+from psyclone_storage.ir.checked import EagerChoice, EagerCondition
+from psyclone_storage.ir.expr import Expr, Literal, Name, integer_value, walk
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse import promotion as precision
@@ -146,10 +147,10 @@ def bit_operation(
         return UNKNOWN
     if types == {_TRUTH} and word in _OF_TRUTHS:
         left, right = operands
-        return TypedExpression(
-            nodes.parenthesized(nodes.binary_operation(_OF_TRUTHS[word], left.expr, right.expr)),
-            _TRUTH,
-        )
+        made = nodes.binary_operation(_OF_TRUTHS[word], left.expr, right.expr)
+        if word != "ieor":
+            made = EagerCondition(made.op, made.left, made.right)
+        return TypedExpression(replace(made, bracketed=True), _TRUTH)
     if types != {_WHOLE}:
         what = f"'{scope.text(node)}' does not combine two integers, or two conditions."
         return scope.refuse("P054", what, node)
@@ -229,8 +230,10 @@ def conditional_expression(
     node: ast.AST,
     test: TypedExpression,
     values: tuple[TypedExpression, TypedExpression],
+    *,
+    eager: bool = False,
 ) -> TypedExpression:
-    """Return a conditional expression."""
+    """Return a conditional expression; if it is `eager`, both values are computed."""
     if test.type is None or any(value.type is None for value in values):
         return UNKNOWN
     first, second = values
@@ -243,7 +246,10 @@ def conditional_expression(
             return precision.refuse(scope, node)
         first, second = convert_to_common_type(scope, first, second)
     scope.called.setdefault("merge", scope.tree.span(node))
-    return replace(_of_numbers(scope, "merge", (first, second), test.expr), kinds=kinds)
+    made = replace(_of_numbers(scope, "merge", (first, second), test.expr), kinds=kinds)
+    if eager:
+        made = replace(made, expr=EagerChoice(Name("merge"), (first.expr, second.expr, test.expr)))
+    return made
 
 
 _GIVE_ONE = ("merge", "min", "max")
