@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -180,22 +182,69 @@ def check_places(schedule: Schedule) -> None:
 
 
 def test_a_repeated_statement_is_found_after_any_edit() -> None:
-    found = 0
+    """Results for versions without one stay correct, whichever version was seen before."""
+    found, after = 0, 0
     for seed in range(40):
         rng = random.Random(seed)
         schedule = without_halos(random_case(seed).schedule)
+        correct = [schedule]
         for _ in range(EDITS):
             body = [*schedule.body]
             if len(body) > 1 and rng.random() < 0.5:
                 del body[rng.randrange(len(body))]
             else:
-                body.insert(rng.randrange(len(body) + 1), rng.choice(body))
+                item = rng.choice(body)
+                item = replace(item) if rng.random() < 0.5 else item
+                body.insert(rng.randrange(len(body) + 1), item)
             schedule = replace(schedule, body=tuple(body))
             uids = [one.uid for one in walk.statements(schedule)]
             repeated = {uid for uid in uids if uids.count(uid) > 1}
             assert set(walk.repeated_uids(schedule)) == repeated
             found += bool(repeated)
-    assert found > 50
+            assert [walk.position_in(schedule, one) for one in body] == [
+                next(at for at, other in enumerate(body) if other is one) for one in body
+            ]
+            answers(schedule)
+            correct += [] if repeated else [schedule]
+            one = rng.choice(correct)
+            assert answers(one) == answers(replace(one, versions=Versions()))
+            after += bool(repeated)
+    assert min(found, after) > 50
+
+
+def answers(schedule: Schedule) -> object:
+    """Return what several functions of versions find in a schedule."""
+    return (
+        [id(walk.find(schedule, one.uid)) for one in schedule.body],
+        [walk.position_in(schedule, one) for one in schedule.body],
+        list(map(id, walk.statements(schedule))),
+        [positions_using(schedule, frozenset({datum.name})) for datum in schedule.data],
+        verify.check_schedule(schedule),
+    )
+
+
+def test_threads_get_correct_results_of_one_schedule() -> None:
+    """Each thread has its own results, which the others do not modify."""
+
+    def compare(versions: list[Schedule], expected: list[object], seed: int) -> list[bool]:
+        chosen = random.Random(seed).choices(range(len(versions)), k=30)
+        return [answers(versions[at]) == expected[at] for at in chosen]
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            for seed in range(20):
+                rng = random.Random(seed)
+                start = without_halos(random_case(seed).schedule)
+                bodies = [rng.sample(start.body, k=len(start.body)) for _ in range(6)]
+                versions = [replace(start, body=tuple(body)) for body in bodies]
+                expected = [answers(replace(one, versions=Versions())) for one in versions]
+                running = [pool.submit(compare, versions, expected, at) for at in range(3)]
+                assert all(all(one.result()) for one in running)
+                assert [*map(answers, versions)] == expected
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_an_exchange_starts_after_the_last_obstacle() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, wraps
 from itertools import chain, compress, count, starmap, zip_longest
 from operator import indexOf, is_, is_not
+from threading import local
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
 CachedRecord = TypeVar("CachedRecord")
@@ -122,33 +123,31 @@ class Splice(NamedTuple, Generic[CachedItem]):
 class Versions:
     """The results of functions for the last versions of a tuple, such as the body of a schedule.
 
-    An object and all objects that are derived from it share one. A copy of an object in another
-    process begins without results.
+    An object and all objects that are derived from it share one. Each thread has its own results,
+    because updates modify them. A copy of an object in another process begins without results.
     """
 
-    __slots__ = ("_made", "_origins", "_splices")
+    __slots__ = ("_of_thread",)
 
     def __init__(self) -> None:
-        self._made: dict[Any, list[_VersionResult]] = {}
-        self._splices: dict[tuple[int, int], tuple[Any, Any, Splice[Any]]] = {}
-        self._origins: dict[int, _Origin] = {}
+        self._of_thread = _ThreadResults()
 
     def __reduce__(self) -> tuple[type[Versions], tuple[()]]:
         return Versions, ()
 
     def results(self, function: Any) -> list[_VersionResult]:
         """Return the latest results of a function, latest first."""
-        return self._made.setdefault(function, [])
+        return self._of_thread.made.setdefault(function, [])
 
     def splice(self, earlier: tuple[Any, ...], later: tuple[Any, ...]) -> Splice[Any]:
         """Return the difference between two versions, which many functions request."""
-        key = id(earlier), id(later)
-        if key not in self._splices:
-            if len(self._splices) == _SPLICES:
-                del self._splices[next(iter(self._splices))]
+        key, splices = (id(earlier), id(later)), self._of_thread.splices
+        if key not in splices:
+            if len(splices) == _SPLICES:
+                del splices[next(iter(splices))]
             ends = self._common_ends(earlier, later)
-            self._splices[key] = earlier, later, splice_between(earlier, later, *ends)
-        return self._splices[key][2]
+            splices[key] = earlier, later, splice_between(earlier, later, *ends)
+        return splices[key][2]
 
     def derive(
         self, earlier: tuple[Any, ...], later: tuple[Any, ...], start: int, stop: int
@@ -156,10 +155,11 @@ class Versions:
         """Record that two versions have `start` items at their beginnings, `stop` at their ends."""
         if earlier is later:
             return
-        if len(self._origins) == _SPLICES:
-            del self._origins[next(iter(self._origins))]
-        self._origins.pop(id(later), None)
-        self._origins[id(later)] = _Origin(later, earlier, start, stop)
+        origins = self._of_thread.origins
+        if len(origins) == _SPLICES:
+            del origins[next(iter(origins))]
+        origins.pop(id(later), None)
+        origins[id(later)] = _Origin(later, earlier, start, stop)
 
     def _common_ends(self, earlier: tuple[Any, ...], later: tuple[Any, ...]) -> tuple[int, int]:
         """Return numbers of items that are known to be common at the beginnings and at the ends."""
@@ -177,12 +177,21 @@ class Versions:
         start = stop = len(version)
         yield version, (start, stop)
         for _ in range(_VERSIONS):
-            origin = self._origins.get(id(version))
+            origin = self._of_thread.origins.get(id(version))
             if origin is None:
                 return
             version = origin.earlier
             start, stop = min(start, origin.start), min(stop, origin.stop)
             yield version, (start, stop)
+
+
+class _ThreadResults(local):
+    """The results of one thread, the differences between versions, and their origins."""
+
+    def __init__(self) -> None:
+        self.made: dict[Any, list[_VersionResult]] = {}
+        self.splices: dict[tuple[int, int], tuple[Any, Any, Splice[Any]]] = {}
+        self.origins: dict[int, _Origin] = {}
 
 
 class _Origin(NamedTuple):
@@ -368,16 +377,19 @@ class Positions:
     binary search of the labels finds the position of an item.
     """
 
-    __slots__ = ("_label_of", "_labels")
+    __slots__ = ("_label_of", "_labels", "_repeated")
 
     def __init__(self) -> None:
         self._labels: list[int] = []
         self._label_of: dict[int, int] = {}
+        # The identities of items that a version contains twice. They are searched for.
+        self._repeated: set[int] = set()
 
     def copy(self) -> Positions:
         """Return a copy that can change by itself."""
         made = Positions()
         made._labels, made._label_of = self._labels.copy(), self._label_of.copy()
+        made._repeated = self._repeated.copy()
         return made
 
     def update(self, splice: Splice[Any]) -> None:
@@ -399,7 +411,12 @@ class Positions:
             self._put(change)
             return
         self._labels[start:stop] = labels
-        self._label_of.update(zip(map(id, after), labels, strict=True))
+        for key, label in zip(map(id, after), labels, strict=True):
+            if key in self._label_of or key in self._repeated:
+                self._label_of.pop(key, None)
+                self._repeated.add(key)
+            else:
+                self._label_of[key] = label
 
     def _spread(self) -> None:
         """Give all items labels at equal distances."""
@@ -411,10 +428,15 @@ class Positions:
     def of(self, item: object, body: tuple[Any, ...]) -> int:
         """Return the position of an item of the tuple `body`."""
         label = self._label_of.get(id(item))
-        # An item that was there twice has lost its label.
         return (
             indexOf(map(id, body), id(item)) if label is None else bisect_left(self._labels, label)
         )
+
+
+def without_one(items: tuple[CachedItem, ...], item: CachedItem) -> tuple[CachedItem, ...]:
+    """Return `items` without one occurrence of an item that they contain."""
+    at = indexOf(map(id, items), id(item))
+    return (*items[:at], *items[at + 1 :])
 
 
 def splice_between(

@@ -10,7 +10,13 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from psyclone_storage.base.memo import Splice, kept_by_version, kept_lately, kept_with_first
+from psyclone_storage.base.memo import (
+    Splice,
+    kept_by_version,
+    kept_lately,
+    kept_with_first,
+    without_one,
+)
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.kernel import Access
@@ -109,12 +115,12 @@ def _data_in(items: tuple[sch.Statement, ...]) -> frozenset[str]:
 
 
 class _Users:
-    """The top-level statements that access each datum, by identity."""
+    """The top-level statements that access each datum, by identity, as often as they occur."""
 
     __slots__ = ("by_datum",)
 
     def __init__(self) -> None:
-        self.by_datum: defaultdict[str, dict[int, sch.Statement]] = defaultdict(dict)
+        self.by_datum: defaultdict[str, dict[int, tuple[sch.Statement, ...]]] = defaultdict(dict)
 
     def copy(self) -> _Users:
         """Return a copy that can change by itself."""
@@ -127,10 +133,14 @@ def _updated_users(known: _Users, _: Schedule, splice: Splice[sch.Statement]) ->
     """Return the users of data, updated for a change of the body."""
     for item in splice.removed:
         for datum in data_of(item):
-            known.by_datum[datum].pop(id(item), None)
+            items = known.by_datum[datum]
+            items[id(item)] = without_one(items[id(item)], item)
+            if not items[id(item)]:
+                del items[id(item)]
     for item in splice.added:
         for datum in data_of(item):
-            known.by_datum[datum][id(item)] = item
+            items = known.by_datum[datum]
+            items[id(item)] = (*items.get(id(item), ()), item)
     return known
 
 
@@ -140,7 +150,7 @@ _users = kept_by_version(_Users)(_updated_users)
 def positions_using(schedule: Schedule, data: frozenset[str]) -> list[int]:
     """Return the positions of the top-level statements that access some of `data`."""
     users = _users(schedule).by_datum
-    found = {at: item for datum in data for at, item in users[datum].items()}
+    found = {key: items[0] for datum in data for key, items in users.get(datum, {}).items()}
     return positions_in(schedule, found.values())
 
 

@@ -14,6 +14,7 @@ from psyclone_storage.base.memo import (
     kept_by_item,
     kept_by_version,
     kept_with_first,
+    without_one,
 )
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
@@ -83,7 +84,7 @@ _all_outer_loops = kept_by_item(outer_loops_of)
 _FEW = 8
 """A search of the body is faster if it has at most so many times more statements than wanted."""
 
-_ItemTable = dict[str, sch.Statement]
+_ItemTable = dict[str, tuple[sch.Statement, ...]]
 
 
 def _updated_items(
@@ -91,15 +92,20 @@ def _updated_items(
     _: sch.Schedule,
     splice: Splice[sch.Statement],
 ) -> _ItemTable:
-    """Return the table from uids to top-level statements, updated for a change of the body."""
-    made: _ItemTable = {}
-    for item in reversed(splice.added):
-        made.update(dict.fromkeys(_own_uids(item), item))
+    """Return the table from uids to top-level statements, updated for a change of the body.
+
+    A uid has several statements in a version that `repeated_uids` rejects.
+    """
     for item in splice.removed:
         for uid in _own_uids(item):
-            if uid not in made:
-                known.pop(uid, None)
-    known.update(made)
+            left = without_one(known[uid], item)
+            if left:
+                known[uid] = left
+            else:
+                del known[uid]
+    for item in splice.added:
+        for uid in _own_uids(item):
+            known[uid] = (*known.get(uid, ()), item)
     return known
 
 
@@ -162,7 +168,10 @@ def place_in_body(tree: Block, uid: str) -> int:
 
 def item_with(schedule: sch.Schedule, uid: str) -> sch.Statement | None:
     """Return the statement of the body that is the statement `uid` or contains it."""
-    return _items_by_uid(schedule).get(uid)
+    items = _items_by_uid(schedule).get(uid, ())
+    if len(items) > 1:
+        return min(items, key=lambda item: position_in(schedule, item))
+    return items[0] if items else None
 
 
 def statements(tree: Block) -> tuple[sch.Statement, ...]:
@@ -298,7 +307,7 @@ def place_near(schedule: sch.Schedule, uid: str) -> Span | None:
 def path_to(tree: Block, uid: str) -> tuple[sch.Statement, ...]:
     """Return the statements from the outermost one down to `uid`; empty if it does not exist."""
     if isinstance(tree, sch.Schedule):
-        item = _items_by_uid(tree).get(uid)
+        item = item_with(tree, uid)
         return () if item is None else _path_in((item,), uid)
     return _path_in(tree.body, uid) if uid in _uids(tree) else ()
 
@@ -315,7 +324,7 @@ def _path_in(body: tuple[sch.Statement, ...], uid: str) -> tuple[sch.Statement, 
 def replaced(tree: ScheduleTree, uid: str, *new: sch.Statement) -> ScheduleTree:
     """Return `tree` with the statement `uid` replaced by `new`; other nodes are shared."""
     if isinstance(tree, sch.Schedule):
-        item = _items_by_uid(tree).get(uid)
+        item = item_with(tree, uid)
         if item is None:
             return tree
         at = position_in(tree, item)
