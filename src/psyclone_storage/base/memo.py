@@ -388,8 +388,11 @@ class Positions:
     def copy(self) -> Positions:
         """Return a copy that can change by itself."""
         made = Positions()
-        made._labels, made._label_of = self._labels.copy(), self._label_of.copy()
-        made._repeated = self._repeated.copy()
+        made._labels, made._label_of, made._repeated = (
+            self._labels.copy(),
+            self._label_of.copy(),
+            self._repeated.copy(),
+        )
         return made
 
     def update(self, splice: Splice[Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.base.index_errors import out_of_bounds
 from psyclone_storage.runtime.native import WholeNumber, number_of
 
 _SPLIT = {2: 1, 3: 2, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4, 9: 6, 10: 5, 11: 6, 12: 6, 13: 10, 14: 7, 15: 9}
@@ -115,11 +116,6 @@ def checked_index(index: Any, length: int, what: str, where: Any = np.True_) -> 
         first = np.broadcast_to(index, np.shape(outside))[outside].flat[0]
         raise IndexError(f"{what}: {out_of_bounds(int(first), length)}")
     return np.mod(index, length)
-
-
-def out_of_bounds(index: int, length: int) -> str:
-    """Return the message for an index that is out of bounds."""
-    return f"index {index} is out of bounds, as the length is {length}."
 
 
 def pick(elements: Any, index: Any) -> Any:

@@ -285,6 +285,14 @@ def test_indices_that_overflow_stay_within_arrays(n: int, target: str) -> None:
         np.testing.assert_array_equal(found, expected(overflowing, DEPTHS["shallow"], n))
 
 
+@pytest.mark.parametrize("n", [46341, -(2**31), 65536 * 3 + 2])
+def test_bounds_checks_hold_for_indices_that_overflow(n: int, target: str) -> None:
+    if target == "numpy":
+        pytest.skip("has no bounds checks to choose")
+    configure(target=target, config_opts="BOUNDS_CHECKS=true")
+    test_indices_that_overflow_stay_within_arrays(n, target)
+
+
 def test_an_error_names_kernel_place_argument_and_index(target: str) -> None:
     error = computed(under_condition, target, DEPTHS["one point deep"], 10**9)
     error = error.__cause__ or error

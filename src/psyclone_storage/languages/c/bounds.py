@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from psyclone_storage.base.index_errors import out_of_bounds
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.operators import Precedence
@@ -47,7 +48,7 @@ static inline int psy_inside(int64_t index, int64_t length, const char *what)
         return 1;
     if (!__atomic_exchange_n(&psy_is_outside, 1, __ATOMIC_ACQ_REL))
         snprintf(psy_outside_text, sizeof psy_outside_text,
-                 "%s: index %lld is out of bounds, as the length is %lld.", what,
+                 "%s: OUT_OF_BOUNDS", what,
                  (long long) index, (long long) length);
     return 0;
 }
@@ -64,7 +65,7 @@ const char *psy_outside(void)
     return __atomic_exchange_n(&psy_is_outside, 0, __ATOMIC_ACQ_REL) ? psy_outside_text : 0;
 }
 #endif
-"""
+""".replace("OUT_OF_BOUNDS", out_of_bounds("%lld", "%lld"))
 
 
 INDEX_TEXT = """\
