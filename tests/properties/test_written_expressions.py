@@ -188,10 +188,10 @@ def is_whole(expr: Expr) -> bool:
 
 
 def numpy_text(expr: Expr, varies: bool) -> str:
-    def element(index: Index) -> str | None:
+    def element(index: Index, inside: Spelling) -> str | None:
         if not isinstance(index, Element):
             return None
-        return f"{index.base.text}[{spelling.of(index.items[0])}]"
+        return f"{index.base.text}[{inside.of(index.items[0])}]"
 
     spelling = Spelling(lambda _: varies, element, is_whole)
     return spelling.of(expr)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from command import run_words
+from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.gocean import (
     GO_CT,
     GO_GRID_MASK_T,
@@ -30,6 +31,7 @@ from psyclone_storage.gocean import (
     layers,
     scalar,
 )
+from psyclone_storage.languages.c.bounds import CheckedPlace
 from psyclone_storage.runtime.gocean import Field, Grid
 from psyclone_storage.storage.core.device import DeviceKind, use_device
 from psyclone_storage.storage.core.errors import PoisonedDataError
@@ -463,3 +465,8 @@ def test_only_indices_that_are_not_proven_are_checked(
     text = (tmp_path / ("psy.c" if target == "c" else "psy.py")).read_text()
     word = "psy_index(" if target == "c" else "checked_index("
     assert (word in text) is checks
+
+
+def test_a_place_without_text_has_no_statement_in_its_message() -> None:
+    place = CheckedPlace("bottom_code", Span(SourceText("model.py", ""), 0, 0), "old")
+    assert [*place.texts(1)] == ["kernel 'bottom', model.py line 1: 'old'"]

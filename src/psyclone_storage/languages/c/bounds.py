@@ -111,7 +111,8 @@ def start_of_message(routine: str, line: Line) -> str:
 def _start(routine: str, place: Span | None) -> str:
     text = f"kernel '{routine.removesuffix('_code')}'"
     if place is not None:
-        text += f", {place.source.name} line {place.line}: {place.text.splitlines()[0]}"
+        statement = "".join(f": {line}" for line in place.text.splitlines()[:1])
+        text += f", {place.source.name} line {place.line}{statement}"
     return f"{text}: "
 
 

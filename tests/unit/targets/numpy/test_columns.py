@@ -31,6 +31,8 @@ from psyclone_storage.runtime.computing import (
     whole_power,
 )
 from psyclone_storage.runtime.lfric import ExactSum
+from psyclone_storage.targets.numpy.column_expressions import ValueWriter
+from psyclone_storage.targets.numpy.expressions import UnsupportedError
 
 HEAD = """
 import math
@@ -135,7 +137,18 @@ def test_levels_of_a_space_may_share_dofs(tmp_path: Any) -> None:
     assert printed(tmp_path, body, "Wtheta")[1].strip() == "k = np.arange(nlayers)"
 
 
-def test_what_has_no_form_is_refused_by_name_and_line(tmp_path: Any) -> None:
+def test_a_power_with_a_variable_is_that_of_the_library(tmp_path: Any) -> None:
+    body = "for k in layers():\n    x[0, k] = y[0, k] ** k"
+    assert 'of_library("pow", ' in "\n".join(printed(tmp_path, body))
+
+
+def test_what_has_no_form_is_refused_by_name_and_line(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise UnsupportedError("it has no form")
+
+    monkeypatch.setattr(ValueWriter, "_power", refuse)
     body = (
         "for k in layers():\n    x[0, k] = y[0, k] ** k\nfor k in layers():\n    x[0, k] = 2.0 ** k"
     )

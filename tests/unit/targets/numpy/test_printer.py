@@ -46,7 +46,7 @@ def body(text: str) -> list[str]:
                 "new[at(0, 0)] = x",
             ],
         ),
-        ("new[0, 0] = rate**2 + rate**5", ["new[at(0, 0)] = rate**2 + power(rate, 5)"]),
+        ("new[0, 0] = rate**2 + rate**5", ["new[at(0, 0)] = rate**2 + rate**np.float64(5)"]),
         ("new[0, 0] = (step + 1) // 2", ["new[at(0, 0)] = (step + 1) // 2"]),
         ("new[0, 0] = rate - (rate - rate)", ["new[at(0, 0)] = rate - (rate - rate)"]),
         ("new[0, 0] = -(-rate) ** 2", ["new[at(0, 0)] = -(-rate)**2"]),
