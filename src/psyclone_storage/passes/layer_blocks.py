@@ -55,7 +55,7 @@ from psyclone_storage.ir.rewrite import (
 )
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.passes.loop_ranges import Part, loop_over, parts_of_loop
+from psyclone_storage.passes.loop_ranges import RangePart, loop_over, parts_of_loop
 from psyclone_storage.passes.scratch import Scratch
 
 LAYERS = 32
@@ -123,7 +123,7 @@ class _Block:
 
     @property
     def is_down(self) -> bool:
-        """Whether layers are executed from the last to the first."""
+        """True if layers are executed from the last to the first."""
         return self.line.step is not None and ex.integer_value(self.line.step) == -1
 
     @property
@@ -207,7 +207,7 @@ def _in_stages(line: un.Do, stages: LayerStages, scratch: Scratch) -> un.Do | No
         loads = (load for load in stages.loads if names_in(load.target) & used)
         return everywhere((*loads, *lines), lambda expr: substituted(expr, values))
 
-    def loop(part: Part) -> un.Line:
+    def loop(part: RangePart) -> un.Line:
         return loop_over(part.range, line.variable, *block.ends, complete(part.lines))
 
     in_order = block.serial(*complete(stages.serial), *history.stored)
@@ -246,7 +246,7 @@ class _History:
         return everywhere((later.line,), lambda expr: substituted(expr, values))
 
 
-def _passed_between(parts: Iterable[Part], serial: tuple[un.Line, ...]) -> frozenset[str]:
+def _passed_between(parts: Iterable[RangePart], serial: tuple[un.Line, ...]) -> frozenset[str]:
     """Return the scalars with which parts pass values to each other or to serial statements."""
     parts = tuple(parts)
     assigned = scalars_set_by(line for part in parts for line in part.lines)

@@ -12,7 +12,7 @@ those after `else` where the counter is not the only condition.
 
 from __future__ import annotations
 
-from psyclone_storage.analysis.bodies.counter_ranges import CounterRange, ranges_of_condition
+from psyclone_storage.analysis.bodies.counter_ranges import ConditionRange, ranges_of_condition
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
@@ -27,16 +27,16 @@ _LARGEST_BOUND = 2**30
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RangePart:
     """Statements that are executed for a range of the counter."""
 
-    range: CounterRange
+    range: ConditionRange
     lines: tuple[un.Line, ...]
 
 
 def parts_of_loop(
     lines: tuple[un.Line, ...], loop: un.Do, changed: frozenset[str], code: Routine
-) -> tuple[Part, ...]:
+) -> tuple[RangePart, ...]:
     """Return parts that together execute the statements of independent iterations.
 
     `lines` are those of an iteration, `loop` has the bounds, and `changed` are the names that the
@@ -44,9 +44,9 @@ def parts_of_loop(
     """
     down = loop.step is not None and (ex.integer_value(loop.step) or 0) < 0
     first, last = (loop.stop, loop.start) if down else (loop.start, loop.stop)
-    splitter = _Splitter(loop.variable.key, changed, code, CounterRange((first,), (last,)))
-    parts = tuple(splitter.parts(lines, CounterRange()))
-    return parts if len(parts) <= _MOST_PARTS else (Part(CounterRange(), lines),)
+    splitter = _Splitter(loop.variable.key, changed, code, ConditionRange((first,), (last,)))
+    parts = tuple(splitter.parts(lines, ConditionRange()))
+    return parts if len(parts) <= _MOST_PARTS else (RangePart(ConditionRange(), lines),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +54,27 @@ class _Splitter:
     counter: str
     changed: frozenset[str]
     code: Routine
-    loop: CounterRange
+    loop: ConditionRange
 
-    def parts(self, lines: tuple[un.Line, ...], here: CounterRange) -> list[Part]:
+    def parts(self, lines: tuple[un.Line, ...], here: ConditionRange) -> list[RangePart]:
         """Return the parts of statements that are executed in the range `here`."""
-        made: list[Part] = []
+        made: list[RangePart] = []
         group: list[un.Line] = []
         for line in lines:
             pieces = self._pieces(line) if isinstance(line, un.If) else None
             if pieces is None:
                 group.append(line)
                 continue
-            made += [Part(here, tuple(group))] if group else []
+            made += [RangePart(here, tuple(group))] if group else []
             group = []
             for piece in pieces:
                 there = here.both(piece.range)
                 if len(made) <= _MOST_PARTS and not there.both(self.loop).is_empty:
                     made += self.parts(piece.lines, there.within(self.loop))
-        return [*made, Part(here, tuple(group))] if group else made
+        return [*made, RangePart(here, tuple(group))] if group else made
 
-    def _pieces(self, choice: un.If) -> list[Part] | None:
-        """Return the branches of a choice by the counter, None if it is none."""
+    def _pieces(self, choice: un.If) -> list[RangePart] | None:
+        """Return the branches of a choice by the counter, None for other choices."""
         first, *others = choice.branches
         rest = choice.otherwise
         if others:
@@ -95,8 +95,8 @@ class _Splitter:
         if asked is not None:
             body = (un.If((un.Branch(asked, body),), rest),)
         true, false = found
-        pieces = [Part(one, body) for one in true]
-        return pieces + ([Part(one, rest) for one in false] if rest else [])
+        pieces = [RangePart(one, body) for one in true]
+        return pieces + ([RangePart(one, rest) for one in false] if rest else [])
 
 
 def _operands(condition: ex.Expr) -> list[ex.Expr]:
@@ -114,7 +114,7 @@ def _joined(first: ex.Expr | None, second: ex.Expr) -> ex.Expr:
 
 
 def loop_over(
-    part: CounterRange, counter: ex.Name, low: ex.Expr, high: ex.Expr, body: tuple[un.Line, ...]
+    part: ConditionRange, counter: ex.Name, low: ex.Expr, high: ex.Expr, body: tuple[un.Line, ...]
 ) -> un.Line:
     """Return the loop over the part of the counters from `low` to `high` that are in a range.
 

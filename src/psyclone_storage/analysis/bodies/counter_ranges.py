@@ -25,7 +25,7 @@ _TURNED: dict[object, Operator] = {
 
 
 @dataclass(frozen=True, slots=True)
-class CounterRange:
+class ConditionRange:
     """Values of a counter: at least and at most some bounds, above and below others."""
 
     least: tuple[ex.Expr, ...] = ()
@@ -33,9 +33,9 @@ class CounterRange:
     above: tuple[ex.Expr, ...] = ()
     below: tuple[ex.Expr, ...] = ()
 
-    def both(self, other: CounterRange) -> CounterRange:
+    def both(self, other: ConditionRange) -> ConditionRange:
         """Return the values in two ranges."""
-        return CounterRange(
+        return ConditionRange(
             _joined(self.least, other.least),
             _joined(self.most, other.most),
             _joined(self.above, other.above),
@@ -44,7 +44,7 @@ class CounterRange:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is provably no value in the range."""
+        """True if there is provably no value in the range."""
         lows = [(one, 0) for one in self.least] + [(one, 1) for one in self.above]
         highs = [(one, 0) for one in self.most] + [(one, -1) for one in self.below]
         for low, up in lows:
@@ -54,7 +54,7 @@ class CounterRange:
                     return True
         return False
 
-    def within(self, loop: CounterRange) -> CounterRange:
+    def within(self, loop: ConditionRange) -> ConditionRange:
         """Return this range without bounds that all values of the range `loop` satisfy."""
 
         def is_new(bound: ex.Expr, ends: tuple[ex.Expr, ...], sign: int, least: int) -> bool:
@@ -70,7 +70,7 @@ class CounterRange:
         )
 
 
-Ranges = tuple[CounterRange, ...]
+Ranges = tuple[ConditionRange, ...]
 """Disjoint ranges."""
 
 
@@ -83,8 +83,8 @@ def ranges_of_condition(
 ) -> tuple[Ranges, Ranges] | None:
     """Return the ranges of a counter in which a condition is true, and in which it is false.
 
-    `counter` is a key. The result is None if the condition depends on more than the counter and
-    bounds that do not contain names in `changed`, or if there are too many ranges.
+    `counter` is a key. The function returns None if the condition depends on more than the counter
+    and bounds without names in `changed`, or if there would be too many ranges.
     """
     kind = code.symbol(counter).type
 
@@ -144,9 +144,9 @@ def _both(first: tuple[Ranges, Ranges], second: tuple[Ranges, Ranges]) -> tuple[
 def _compared(op: object, bound: ex.Expr) -> tuple[Ranges, Ranges] | None:
     """Return the ranges in which `counter op bound` is true, and in which it is false."""
     here = (bound,)
-    least, most = CounterRange(least=here), CounterRange(most=here)
-    above, below = CounterRange(above=here), CounterRange(below=here)
-    equal = CounterRange(least=here, most=here)
+    least, most = ConditionRange(least=here), ConditionRange(most=here)
+    above, below = ConditionRange(above=here), ConditionRange(below=here)
+    equal = ConditionRange(least=here, most=here)
     match op:
         case Operator.LESS:
             return (below,), (least,)
