@@ -271,7 +271,7 @@ class KernelRepository:
         earlier outputs in subfolders may be among them.
         """
         algorithm = wanted.call.name_span.source
-        if wanted.modules == (Path(algorithm.name).stem.lower(),):
+        if wanted.modules == (key_of(Path(algorithm.name).stem),):
             at = KernelPlace(algorithm, wanted.original, wanted.modules[0])
             if at.name in self.language.kernel_types(algorithm):
                 return at
