@@ -72,6 +72,7 @@ _BINDING = regex(
     r"(?:procedure|generic)\b\s*(?:\([^()]*\))?(?:[^:]*::)?\s*(?P<names>[a-z]\w*\b.*)$",
     re.IGNORECASE,
 )
+_INSERTED = regex(r"^[ \t]*(?:#|include\b)", re.IGNORECASE | re.MULTILINE)
 _BOUND_NAME = regex(r"(?:^|,)\s*([a-z]\w*)", re.IGNORECASE)
 
 _REMEMBERED = 1 << 14
@@ -351,7 +352,9 @@ def read_structure(
     bindings: list[SourceStatement] = []
     into = components
     problems: list[Diagnostic] = []
+    end = statement
     for part in body:
+        end = part
         is_contains = part.text.lower() == "contains"
         if END_TYPE.match(part.text):
             break
@@ -375,8 +378,12 @@ def read_structure(
         for name in _BOUND_NAME.findall(found["names"])
     }
     parent = _EXTENDS.search(head.group("attributes") or "")
+    text = statement.source.text[statement.offset(0) : end.offset(0)]
     structure = ParsedStructure(
-        head.group("name").lower(), tuple(declared), statement.span(*head.span("name"))
+        head.group("name").lower(),
+        tuple(declared),
+        statement.span(*head.span("name")),
+        is_complete=not problems and not _INSERTED.search(text),
     )
     extended = parent.group(1).lower() if parent else ""
     return TypeDefinition(
