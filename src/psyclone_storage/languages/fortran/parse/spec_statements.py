@@ -378,22 +378,26 @@ def read_structure(
         for name in _BOUND_NAME.findall(found["names"])
     }
     parent = _EXTENDS.search(head.group("attributes") or "")
-    text = statement.source.text[statement.offset(0) : end.offset(0)]
     structure = ParsedStructure(
         head.group("name").lower(),
         tuple(declared),
         statement.span(*head.span("name")),
-        is_complete=not problems and not _INSERTED.search(text),
+        is_complete=not problems and not _has_inserted(statement, end),
     )
-    extended = parent.group(1).lower() if parent else ""
     return TypeDefinition(
         structure,
-        extended,
+        parent.group(1).lower() if parent else "",
         tuple(components),
         tuple(bindings),
         frozenset(procedures),
         tuple(problems),
     )
+
+
+def _has_inserted(first: SourceStatement, last: SourceStatement) -> bool:
+    """Return whether the preprocessor or an included file may insert lines between statements."""
+    text = first.source.text
+    return _INSERTED.search(text, first.offset(0), last.offset(0)) is not None
 
 
 def _type_not_closed(opening: SourceStatement) -> Diagnostic:
