@@ -56,18 +56,18 @@ def try_to_compile(
 
 def _build_libraries(file: Path, build: Build) -> Iterator[Diagnostic]:
     """Build the libraries that the PSy layer of a Python algorithm loads; yield the errors."""
-    from psyclone_storage.runtime.compiling import load_library, why_not_kept  # noqa: PLC0415
+    from psyclone_storage.runtime import compiling  # noqa: PLC0415
 
     for suffix, text in build.beside:
         if suffix != ".c":
             continue
         try:
-            load_library(text)
+            compiling.load_library(text)
         except NoCompilerError as error:
             code = "L011" if find_c_compiler() else "L010"
             yield Diagnostic(code, str(error), file=str(file), hint="See the variable CC.")
             continue
-        if reason := why_not_kept(text):
+        if reason := compiling.why_not_kept(text):
             message = f"The compiled library cannot be cached: {reason}."
             hint = f"Set {LIBRARIES_VARIABLE} to a folder that only you can write to."
             yield Diagnostic("L003", message, file=str(file), hint=hint)
