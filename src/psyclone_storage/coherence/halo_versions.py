@@ -207,10 +207,8 @@ class _Update:
             kept = old.get(place, {}).items()
             found.update((part, one) for part, one in kept if part not in parts)
         for place, one, after in new:
-            part, insertion = DatumPart(one.datum, one.component), Insertion(place, one, after)
-            earlier = old.get(place, {}).get(part)
-            same = same_in_all_fields(earlier, insertion)
-            made[place][part] = earlier if earlier and same else insertion
+            part = DatumPart(one.datum, one.component)
+            made[place][part] = _kept(old.get(place, {}).get(part), Insertion(place, one, after))
         merged = dict(old)
         for place, found in made.items():
             if not found:
@@ -225,6 +223,11 @@ class _Update:
 
 
 _UID = attrgetter("uid")
+
+
+def _kept(old: Insertion[Planned] | None, new: Insertion[Planned]) -> Insertion[Planned]:
+    """Return the old insertion if it is the same in all fields, otherwise the new one."""
+    return old if old and same_in_all_fields(old, new) else new
 
 
 def _differ(old: _ByPart, new: _ByPart) -> bool:
