@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
@@ -81,6 +82,23 @@ def test_kernels_that_are_no_longer_changed_are_gone(built_project: BuildProject
     assert built_project.build() == 2
     assert built_project.kernels() == {}
     assert built_project.build() == 0
+
+
+@pytest.mark.parametrize("tool", ["make"], indirect=True)
+def test_changed_kernels_of_two_folders_with_the_same_file_name(project: BuildProject) -> None:
+    text = (project.folder / "source" / "first_alg_mod.x90").read_text()
+    (project.folder / "other").mkdir()
+    other = project.folder / "other" / "first_alg_mod.x90"
+    other.write_text(text.replace("first_alg", "third_alg"))
+    with (project.folder / "Makefile").open("a") as file:
+        file.write("$(eval $(call psyclone-storage-rules,other,more))\n")
+        file.write("model: more/first_alg_mod_kernels.F90\n")
+    assert project.build() == 3
+    assert project.build() == 0
+    gathered = project.folder.rglob("*_kernels.F90")
+    found = [re.findall(r"(?m)^ *module (\w+)$", path.read_text()) for path in gathered]
+    assert [len(names) for names in found] == [2, 2, 2]
+    assert len({name for names in found for name in names}) == 6
 
 
 def test_a_deleted_output_is_made_again(built_project: BuildProject) -> None:
