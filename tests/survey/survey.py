@@ -178,15 +178,18 @@ def outcome_of(kernel: SurveyKernel, folder: Path, orders: str = "012") -> Outco
     return Outcome()
 
 
-def is_near(first: Any, second: Any, units: int) -> bool:
-    """Return whether two arrays have equal bits, or differ by some units in the last place."""
+def is_near(first: Any, second: Any, units: int, term: float = 0.0) -> bool:
+    """Return whether two arrays have equal bits, or differ by some units in the last place.
+
+    With several units, these are units of the largest value, and at least of `term`.
+    """
     same = (first == second) & (np.signbit(first) == np.signbit(second))
     same |= np.isnan(first) & np.isnan(second)
     sizes = np.maximum(np.abs(first), np.abs(second))
     sizes = np.where(np.isfinite(sizes), sizes, np.zeros_like(sizes))
     if units > 1:
         # Terms of a sum may be larger than the sum.
-        sizes = np.maximum(sizes, np.nanmax(sizes, initial=0.0))
+        sizes = np.maximum(sizes, np.nanmax(sizes, initial=term))
     with np.errstate(invalid="ignore"):
         near = np.abs(first - second) <= units * np.spacing(sizes)
     return bool(np.all(same | (near if units else False)))
