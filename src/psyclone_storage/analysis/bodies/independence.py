@@ -471,8 +471,8 @@ def _modules_with(kind: DerivedType, names: RoutineNames) -> list[str]:
 
 
 UNKNOWN_HINT = (
-    "Name the folder of its module with '-I'. An array with a declaration is understood, and so is"
-    " a procedure that is declared 'pure'."
+    "An array with a declaration and a procedure that is declared 'pure' are understood; '-I' names"
+    " the folders of their modules."
 )
 
 
