@@ -23,6 +23,10 @@
 # when anything has changed that it has read, modules of the script and settings included, or if one
 # of the sources was deleted. If another target, or an algorithm in another folder, has the same
 # outputs, they are in a folder of their own: <target>-<digest of the algorithm's path>.
+#
+# Changed kernels of all algorithms are in one folder: psy/kernels in the binary folder of the whole
+# project, or kernels in an OUTPUT_DIRECTORY outside it. Their numbers depend on the path of the PSy
+# layer relative to this folder, so no two layers have kernels with the same name.
 
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.20)
@@ -51,6 +55,12 @@ endfunction()
 # Set 'variable' to the folder of the outputs of 'algorithm' in 'target': 'out' if it is not taken.
 function(_psyclone_storage_folder variable target algorithm out)
   get_filename_component(name "${algorithm}" NAME_WLE)
+  get_property(given TARGET ${target} PROPERTY PSYCLONE_STORAGE_ALGORITHMS)
+  if("${algorithm}" IN_LIST given)
+    message(FATAL_ERROR
+      "psyclone_storage_add_algorithms: ${algorithm} is given twice for ${target}.")
+  endif()
+  set_property(TARGET ${target} APPEND PROPERTY PSYCLONE_STORAGE_ALGORITHMS "${algorithm}")
   get_property(taken GLOBAL PROPERTY PSYCLONE_STORAGE_OUTPUTS)
   set(folder "${out}")
   if("${folder}/${name}" IN_LIST taken)
@@ -58,10 +68,6 @@ function(_psyclone_storage_folder variable target algorithm out)
     string(SHA1 digest "${relative}")
     string(SUBSTRING "${digest}" 0 8 digest)
     set(folder "${out}/${target}-${digest}")
-  endif()
-  if("${folder}/${name}" IN_LIST taken)
-    message(FATAL_ERROR
-      "psyclone_storage_add_algorithms: ${algorithm} is given twice for ${target}.")
   endif()
   set_property(GLOBAL APPEND PROPERTY PSYCLONE_STORAGE_OUTPUTS "${folder}/${name}")
   file(MAKE_DIRECTORY "${folder}")
@@ -104,6 +110,13 @@ function(psyclone_storage_add_algorithms target)
   get_filename_component(out "${given_OUTPUT_DIRECTORY}" ABSOLUTE
     BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
 
+  file(RELATIVE_PATH changed "${CMAKE_BINARY_DIR}" "${out}")
+  if(changed MATCHES "^[.][.](/|$)")
+    set(changed "${out}/kernels")
+  else()
+    set(changed "${CMAKE_BINARY_DIR}/psy/kernels")
+  endif()
+
   # What all algorithms of a call have in common.
   set(words "")
   set(common "${PSYCLONE_STORAGE_EXECUTABLE}")
@@ -142,7 +155,7 @@ function(psyclone_storage_add_algorithms target)
       BYPRODUCTS ${generated}
       COMMAND "${PSYCLONE_STORAGE_EXECUTABLE}" ${words}
         -oalg "${folder}/${name}.f90" -opsy "${folder}/${name}_psy.f90"
-        -okern "${folder}/kernels" --kernel-renaming layer
+        -okern "${changed}" --kernel-renaming layer
         --gather-kernels "${folder}/${name}_kernels.F90"
         --depfile "${stamp}.d" --stamp "${stamp}"
         ${given_OPTIONS} "${algorithm}"

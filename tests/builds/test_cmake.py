@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from builds.conftest import BuildProject
 from psyclone_storage import __version__
 from psyclone_storage.base.package_files import shared_file
 
@@ -131,6 +133,48 @@ psyclone_storage_add_algorithms(two ALGORITHMS b/wave.x90)
         assert (tmp_path / "log").read_text().count("translate") == translated
     made = sorted(path.read_text().split()[1] for path in tmp_path.rglob("wave_psy.f90"))
     assert made == ["a_psy;", "a_psy;", "b_psy;", "b_psy;"]
-    text += "psyclone_storage_add_algorithms(two ALGORITHMS a/wave.x90)\n"
-    done = cmake(tmp_path, *words, language="Fortran", text=text)
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        ["a/wave.x90 a/wave.x90"],
+        ["a/wave.x90", "a/wave.x90"],
+        ["a/wave.x90", "b/wave.x90", "b/../a/wave.x90"],
+    ],
+)
+def test_an_algorithm_twice_in_a_target_is_an_error(
+    tmp_path: Path, prefix: Path, calls: list[str]
+) -> None:
+    text = "find_package(psyclone_storage REQUIRED)\nadd_custom_target(two)\n"
+    text += "".join(f"psyclone_storage_add_algorithms(two ALGORITHMS {one})\n" for one in calls)
+    done = cmake(tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}", text=text)
+    assert done.returncode != 0
     assert "a/wave.x90 is given twice for two" in " ".join(done.stderr.split())
+
+
+SUBDIRECTORY = """\
+add_library(part STATIC)
+target_link_libraries(part PRIVATE model)
+target_include_directories(part PRIVATE ${CMAKE_BINARY_DIR})
+psyclone_storage_add_algorithms(part ALGORITHMS first_alg_mod.x90 KERNELS ../kernels
+  SCRIPT ../optimise.py CONFIG ../settings.cfg)
+"""
+
+
+@pytest.mark.parametrize("tool", ["cmake-ninja", "cmake-make"], indirect=True)
+def test_changed_kernels_of_algorithms_with_the_same_name(project: BuildProject) -> None:
+    text = (project.folder / "source" / "first_alg_mod.x90").read_text()
+    for folder, name in (("other", "third_alg"), ("part", "fourth_alg")):
+        (project.folder / folder).mkdir()
+        other = project.folder / folder / "first_alg_mod.x90"
+        other.write_text(text.replace("first_alg", name))
+    (project.folder / "part" / "CMakeLists.txt").write_text(SUBDIRECTORY)
+    project.changed("CMakeLists.txt", "source/second", "other/first_alg_mod.x90 source/second")
+    with (project.folder / "CMakeLists.txt").open("a") as file:
+        file.write("add_subdirectory(part)\n")
+    assert project.build() == 4
+    gathered = (project.folder / "build").rglob("*_kernels.F90")
+    found = [re.findall(r"(?m)^ *module (\w+)$", path.read_text()) for path in gathered]
+    assert [len(names) for names in found] == [2, 2, 2, 2]
+    assert len({name for names in found for name in names}) == 8

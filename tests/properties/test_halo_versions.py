@@ -15,7 +15,8 @@ from properties.random_schedules import RULES, random_case
 from properties.worked import ALIASED, GRIDS, PLANES, Worked, on_grid, on_plane
 from psyclone_storage.analysis.schedules.dependence import dependences
 from psyclone_storage.base import memo
-from psyclone_storage.base.memo import Versions, splice_between
+from psyclone_storage.base.memo import Versions
+from psyclone_storage.base.splices import splice_between
 from psyclone_storage.coherence.halos import plan_halos
 from psyclone_storage.ir import verify, walk
 from psyclone_storage.ir.datum_parts import DatumPart, positions_using

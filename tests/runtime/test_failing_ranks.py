@@ -18,6 +18,7 @@ MESSAGES = {
     "in an invoke": "takes a field, not a float.",
     "index": "'old': index 1000000000 is out of bounds, as the length is 3.",
     "compile error": "error[M207]",
+    "error of a kernel": "'missing' is not defined.",
     "in a thread": "ValueError: deliberate",
     "interrupt": "KeyboardInterrupt\n",
 }
@@ -105,6 +106,25 @@ def test_a_missing_mpi4py_is_one_message(tmp_path: Path) -> None:
     assert "runtime/ranks.py" not in output
 
 
+def test_an_mpi_library_that_cannot_be_loaded_is_one_message(tmp_path: Path) -> None:
+    program = tmp_path / "model.py"
+    program.write_text(
+        "import sys\n"
+        "class Unloadable:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'mpi4py.MPI':\n"
+        "            raise RuntimeError('cannot load MPI library\\nlibmpi.so: no such file')\n"
+        "sys.meta_path.insert(0, Unloadable())\n"
+        "from psyclone_storage.runtime.gocean import Grid\n"
+        "grid = Grid((8, 8))\n"
+    )
+    status, output = run(4, program=program)
+    assert status == 1
+    assert output.count("cannot load MPI library libmpi.so: no such file") == 1
+    assert output.count("Traceback") == 1
+    assert "runtime/ranks.py" not in output
+
+
 def test_grids_take_communicators_of_mpi4py(tmp_path: Path) -> None:
     program = tmp_path / "model.py"
     program.write_text(
@@ -116,13 +136,17 @@ def test_grids_take_communicators_of_mpi4py(tmp_path: Path) -> None:
         "    field = Field(grid, values=1.0)\n"
         "    field.exchange()\n"
         "    assert grid.ranks.size == one.size and field.sum() == 64.0\n"
-        "for wrong in (3, MPI.COMM_NULL, 'world'):\n"
+        "from psyclone_storage.runtime.ranks import MpiRanks\n"
+        "def refused(make, words):\n"
         "    try:\n"
-        "        Grid((8, 8), ranks=wrong)\n"
+        "        make()\n"
         "    except TypeError as error:\n"
-        "        assert 'MpiRanks(communicator)' in str(error)\n"
+        "        assert words in str(error), error\n"
         "    else:\n"
-        "        raise AssertionError(wrong)\n"
+        "        raise AssertionError(make)\n"
+        "for wrong in (3, MPI.COMM_NULL, 'world', MpiRanks):\n"
+        "    refused(lambda: Grid((8, 8), ranks=wrong), 'MpiRanks(communicator)')\n"
+        "    refused(lambda: MpiRanks(wrong), 'MpiRanks takes an intracommunicator')\n"
         "print('done')\n"
     )
     status, output = run(4, program=program)

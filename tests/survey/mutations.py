@@ -419,7 +419,8 @@ def outcome_of(text: str, name: str, folder: Path, targets: tuple[str, ...]) -> 
         return "no value", ""
     except Exception as error:  # noqa: BLE001
         return "accepted", f"CPython raises {type(error).__name__}: {_general(str(error))}"
-    adds_functions = OF_LIBRARIES.search(text) and re.search(r"\bfor\b", text)
+    functions = OF_LIBRARIES.findall(text)
+    adds_functions = len(functions) > 1 or (functions and re.search(r"\bfor\b", text))
     is_sum = SUMS.search(text) or "sum_X" in text or "inner" in text
     units = 4 if is_sum or adds_functions else 1
     for target, found in zip(targets, results, strict=True):

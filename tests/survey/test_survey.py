@@ -14,6 +14,8 @@ REFUSED = {
     "offset_runtime": "is no distance from a point",
     "helper_early_return_in_loop": "returns from within a loop",
     "helper_lambda": "'square' is no function",
+    "helper_tuple_by_condition": "'chosen' returns a tuple, which is no number",
+    "local_array_too_large": "'np.zeros((3, 50000))' has more than 131072 elements",
     "bits_flag": "is a number, not a condition",
     "while_true": "'while' statements without a provable bound",
     "while_unbounded": "'while' statements without a provable bound",

@@ -6,6 +6,8 @@ documentation page of the code shows the default hint.
 
 from __future__ import annotations
 
+import errno
+
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.regex import regex
 
@@ -332,3 +334,10 @@ _WORDS = regex(
     r"(?:(?:gh|go|any)_\w+|w(?:\d\w*|theta|chi)|\w*cell_column)\b"
 )
 """Words that Python has in capitals."""
+
+
+def cure_of_system(error: OSError) -> str:
+    """Return the hint for an error of the operating system, '' if that of the code applies."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return "Raise the limit of open files ('ulimit -n'), or lower '-j'."
+    return ""

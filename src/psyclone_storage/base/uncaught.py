@@ -72,6 +72,7 @@ def abort_on_uncaught(rank: int, size: int, abort: Callable[[], None]) -> None:
 
     SystemExit does not call these hooks. A forked child does not abort.
     """
+    hide_package_frames()  # before the hook below, which would be an unknown previous hook for it
     process, of_main, of_threads = os.getpid(), sys.excepthook, threading.excepthook
 
     def end(kind: type[BaseException], show: Callable[[], object]) -> None:

@@ -155,10 +155,12 @@ def _tell_settings(
 
 def _tell_kernels(file: Path, done: FileResult, *, is_kept: bool) -> None:
     """Print the locations of the kernels of `file`, if requested."""
-    if done.reports.found and is_kept:
-        print(f"{file}: translated as in an earlier call", file=sys.stderr)
-    for line in done.reports.found:
-        print(line, file=sys.stderr)
+    if not done.reports.found:
+        return
+    from psyclone_storage.cli import verbose  # noqa: PLC0415
+
+    kept = [f"{file}: translated as in an earlier call"] if is_kept else []
+    verbose.tell([*kept, *done.reports.found])
 
 
 # ------------------------------------------------------------------ one file or many

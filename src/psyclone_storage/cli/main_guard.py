@@ -15,6 +15,7 @@ from pathlib import Path
 
 from psyclone_storage import __version__
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
+from psyclone_storage.base.hints import cure_of_system
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.render import render_text
 from psyclone_storage.base.stopping import StoppedError, stopped_by_signals
@@ -67,7 +68,7 @@ def failure(error: Exception, file: Path | None = None) -> Diagnostic:
     if isinstance(error, OSError):
         refused = f"'{error.filename}'" if error.filename else "to read or write"
         reason = f"The operating system refuses {refused}: {error.strerror or error}."
-        return Diagnostic("L004", reason, file=str(file or ""))
+        return Diagnostic("L004", reason, file=str(file or ""), hint=cure_of_system(error))
     if isinstance(error, MemoryError):
         return Diagnostic(
             "L020", "The memory that the process may use is exhausted.", file=str(file or "")
@@ -99,8 +100,7 @@ def as_errors(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 def _problems_of(command: Callable[[], Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:
     try:
-        problems = tuple(command())
-        sys.stdout.flush()
+        problems = _flushed(command)
     except CompileError as error:
         return error.problems
     except BrokenPipeError:
@@ -109,6 +109,17 @@ def _problems_of(command: Callable[[], Iterable[Diagnostic]]) -> tuple[Diagnosti
         if isinstance(error, OSError) and not error.filename:
             _forget_output()
         return (failure(error),)
+    return problems
+
+
+def _flushed(command: Callable[[], Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of `command` after its output, also if this is help or the version."""
+    try:
+        problems = tuple(command())
+    except SystemExit:
+        sys.stdout.flush()
+        raise
+    sys.stdout.flush()
     return problems
 
 

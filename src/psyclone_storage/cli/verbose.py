@@ -13,6 +13,7 @@ from pathlib import Path
 from psyclone_storage import __version__
 from psyclone_storage.base.names import listed
 from psyclone_storage.base.source import SourceText
+from psyclone_storage.base.text import visible
 from psyclone_storage.cli.options import CommandOptions
 from psyclone_storage.config.locate import ENVIRONMENT_VARIABLE, shipped_settings_file
 from psyclone_storage.config.scan import Entry, scan_file, scan_overrides
@@ -23,9 +24,9 @@ _SHOWN = 80
 
 
 def tell(lines: Iterable[str]) -> None:
-    """Print `lines` on standard error."""
+    """Print `lines` on standard error, with control characters of names escaped."""
     for line in lines:
-        print(line, file=sys.stderr)
+        print(visible(line), file=sys.stderr)
 
 
 def setting_lines(

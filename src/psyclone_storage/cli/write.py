@@ -6,6 +6,7 @@ targets are replaced. If one cannot be replaced, the others are restored.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +21,7 @@ from psyclone_storage.base.diagnostic import (
     Severity,
     raise_if_any,
 )
+from psyclone_storage.base.hints import cure_of_system
 from psyclone_storage.base.reading import read_if_present, resolved
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.stopping import deferred, interruptible
@@ -62,7 +64,7 @@ def write_together(outputs: Iterable[Output], between: Callable[[], None] = lamb
             with interruptible():
                 for output in streams:
                     with _reported(output.path):
-                        output.path.write_bytes(encoded(output.text))
+                        _write_stream(output.path, encoded(output.text))
                 between()
             landing.land()
         except BaseException:
@@ -77,7 +79,8 @@ def cannot_write(path: Path, error: OSError) -> Diagnostic:
     reason = error.strerror or str(error)
     if isinstance(error, FileExistsError | NotADirectoryError):
         reason = f"'{error.filename}' is not a directory"
-    return Diagnostic("L003", f"'{path}' cannot be written: {reason}.", file=str(path))
+    message = f"'{path}' cannot be written: {reason}."
+    return Diagnostic("L003", message, file=str(path), hint=cure_of_system(error))
 
 
 def ignored_cache(reason: str, hint: str) -> Diagnostic:
@@ -298,6 +301,26 @@ def _reported(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise CompileError(cannot_write(path, error)) from error
+
+
+def _write_stream(path: Path, data: bytes) -> None:
+    """Write to an existing stream, without waiting for a reader of a named pipe.
+
+    Raises:
+        OSError: `path` is a block device or a socket, or no process reads the named pipe.
+    """
+    try:
+        opened = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ENXIO and path.is_fifo():
+            reason = "no process reads this named pipe"
+            raise OSError(errno.ENXIO, reason, str(path)) from error
+        raise
+    with os.fdopen(opened, "wb") as stream:
+        if stat.S_ISBLK(os.fstat(opened).st_mode):
+            raise OSError(errno.EINVAL, "it is a block device", str(path))
+        os.set_blocking(opened, True)
+        stream.write(data)
 
 
 def _aside(path: Path) -> Path:

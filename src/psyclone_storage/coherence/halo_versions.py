@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from operator import attrgetter
 
-from psyclone_storage.base.memo import Splice
 from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.splices import Splice
 from psyclone_storage.coherence.halo_effects import HaloEffects
 from psyclone_storage.coherence.halo_init import Wanted, depth_to_fill, wanted_levels
 from psyclone_storage.coherence.halos import plan_parts

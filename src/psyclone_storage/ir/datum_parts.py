@@ -10,13 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from psyclone_storage.base.memo import (
-    Splice,
-    kept_by_version,
-    kept_lately,
-    kept_with_first,
-    without_one,
-)
+from psyclone_storage.base.memo import kept_by_version, kept_lately, kept_with_first
+from psyclone_storage.base.splices import Splice, without_one
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import Aliases, aliases_in
 from psyclone_storage.ir.kernel import Access

@@ -108,7 +108,8 @@ WHOLE_NUMBERS = frozenset(
 
 LIKE_FIRST = frozenset(
     """abs acos acosh aint anint asin asinh atan atan2 atanh conjg cos cosh dim epsilon erf erfc
-    exp gamma hypot huge iand ieor ior log log10 max maxval merge min minval mod modulo nearest
-    product scale sign sin sinh spacing sqrt sum tan tanh tiny""".split()
+    exp gamma hypot huge iand ibclr ibset ieor ior ishft log log10 max maxval merge min minval mod
+    modulo nearest not product scale shifta shiftl shiftr sign sin sinh spacing sqrt sum tan tanh
+    tiny""".split()
 )
 """Functions whose value has the type of their first argument."""

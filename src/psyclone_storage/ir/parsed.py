@@ -44,6 +44,15 @@ class ParsedUse(FromModule):
 
 
 @dataclass(frozen=True, slots=True)
+class KernelPlace:
+    """Definition of a kernel: the file, the lower-case name, and the name of the module."""
+
+    source: SourceText
+    name: str
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
 class Declaration(Named):
     """The declaration of one name.
 

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.memo import Splice, kept_by_item, kept_by_version, kept_with_first
+from psyclone_storage.base.memo import kept_by_item, kept_by_version, kept_with_first
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.splices import Splice
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.datum_parts import data_of, sequence_using
 from psyclone_storage.ir.kernel import Access

@@ -8,16 +8,10 @@ from itertools import chain
 from types import UnionType
 from typing import Any, TypeVar
 
-from psyclone_storage.base.memo import (
-    Positions,
-    Splice,
-    kept_by_item,
-    kept_by_version,
-    kept_with_first,
-    without_one,
-)
+from psyclone_storage.base.memo import kept_by_item, kept_by_version, kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
+from psyclone_storage.base.splices import Positions, Splice, without_one
 from psyclone_storage.ir import schedule as sch
 
 Block = sch.Schedule | sch.Compound

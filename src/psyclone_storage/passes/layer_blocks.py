@@ -6,22 +6,56 @@
               do k = k_block, k_end; x = a(k) / b(k); x_ahead(k - k_block + 1) = x
               do k = k_block, k_end; x = x_ahead(k - k_block + 1); s = s + x; c(k) = s
 
-The first inner loop can be vectorised. Each value undergoes the same operations, so results are
-bit-identical.
+The first inner loop can be vectorised. If scalars are all that layers need of each other, only the
+statements that set these are executed one layer after the other (`analysis.bodies.layer_stages`):
+
+    before: do k = 1, n; s = s + a(k) / b; if (k > 1) c(k) = c(k) + s / d
+    after:  ...
+              do k = k_block, k_end; x_ahead(k - k_block + 1) = a(k) / b
+              do k = k_block, k_end; s = s + x_ahead(k - k_block + 1); s_at(k - k_block + 2) = s
+              do k = max(k_block, 2), k_end; c(k) = c(k) + s_at(k - k_block + 2) / d
+
+The other loops are split by range (`passes.loop_ranges`) and can be vectorised. Each value
+undergoes the same operations, so results are bit-identical.
 """
 
 from __future__ import annotations
 
-from psyclone_storage.analysis.bodies.columns import is_slow, serial_loops, statements_ahead
+from collections import Counter
+from collections.abc import Iterable
+
+from psyclone_storage.analysis.bodies.columns import (
+    is_slow,
+    scalars_set_by,
+    serial_loops,
+    statements_ahead,
+)
+from psyclone_storage.analysis.bodies.flow import flow_of
+from psyclone_storage.analysis.bodies.layer_stages import (
+    LaterLine,
+    LayerStages,
+    layer_stages,
+)
 from psyclone_storage.analysis.bodies.shapes import changed_names
-from psyclone_storage.base.records import replace
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.affine import simplified
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.operators import Operator
-from psyclone_storage.ir.rewrite import names_in, names_of_line, walk_lines, with_each_block
+from psyclone_storage.ir.rewrite import (
+    everywhere,
+    names_in,
+    names_inside,
+    names_of_line,
+    substituted,
+    walk_lines,
+    with_each_block,
+)
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.passes.loop_ranges import RangePart, loop_over, parts_of_loop
 from psyclone_storage.passes.scratch import Scratch
 
 LAYERS = 32
@@ -37,19 +71,30 @@ def with_layer_blocks(code: Routine) -> Routine:
 
     The result is `code` itself if no loop has such divisions.
     """
-    loops = {id(loop): ahead for loop in serial_loops(code) if (ahead := _worth_it(loop))}
+    flow = flow_of(code)
+    loops = {
+        id(node.line): (ahead, layer_stages(node, flow))
+        for node in serial_loops(flow)
+        if isinstance(node.line, un.Do) and (ahead := _worth_it(node.line))
+    }
     if not loops:
         return code
     scratch = Scratch(code)
 
     def block(lines: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
+        nonlocal scratch
         made: list[un.Line] = []
         for line in lines:
-            ahead = loops.get(id(line))
-            if ahead is None:
+            if id(line) not in loops:
                 made.append(with_each_block(line, block))
-            else:
-                made += _blocks(line, ahead, scratch)
+                continue
+            assert isinstance(line, un.Do)
+            ahead, stages = loops[id(line)]
+            attempt = Scratch(scratch.code)
+            in_stages = stages and _in_stages(line, stages, attempt)
+            if in_stages:
+                scratch = attempt
+            made.append(in_stages or _in_blocks(line, ahead, scratch))
         return tuple(made)
 
     body = block(code.body)
@@ -68,42 +113,149 @@ def _worth_it(loop: un.Do) -> frozenset[int] | None:
     return ahead if slow else None
 
 
-def _blocks(line: un.Line, ahead: frozenset[int], scratch: Scratch) -> tuple[un.Line, ...]:
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The variables of a block: its first layer executed, its last one, and layers in order."""
+
+    line: un.Do
+    first: ex.Name
+    last: ex.Name
+
+    @property
+    def is_down(self) -> bool:
+        """True if layers are executed from the last to the first."""
+        return self.line.step is not None and ex.integer_value(self.line.step) == -1
+
+    @property
+    def ends(self) -> tuple[ex.Name, ex.Name]:
+        """The least and the greatest layer."""
+        return (self.last, self.first) if self.is_down else (self.first, self.last)
+
+    def position(self, shift: int = 1) -> ex.Expr:
+        """Return the index of a layer in local arrays, counted from the least layer."""
+        distance = ex.Binary(Operator.MINUS, self.line.variable, self.ends[0])
+        return ex.Binary(Operator.PLUS, distance, ex.whole(shift))
+
+    def serial(self, *lines: un.Line) -> un.Do:
+        """Return the loop over the layers of the block, in order."""
+        return replace(self.line, start=self.first, stop=self.last, body=lines, uid="")
+
+    def all(self, *inside: un.Line) -> un.Do:
+        """Return the loop over all blocks."""
+        operator = Operator.MINUS if self.is_down else Operator.PLUS
+        furthest = ex.Binary(operator, self.first, ex.whole(LAYERS - 1))
+        function = "max" if self.is_down else "min"
+        last = un.Assign(self.last, ex.intrinsic(function, furthest, self.line.stop))
+        step = ex.Unary(Operator.MINUS, _SIZE) if self.is_down else _SIZE
+        return un.Do(self.first, self.line.start, self.line.stop, (last, *inside), step)
+
+
+def _new_block(line: un.Do, kind: ScalarType, scratch: Scratch) -> _Block:
+    names = (f"{line.variable.text}_{word}" for word in ("block", "end"))
+    first, last = (scratch.variable(name, kind) for name in names)
+    return _Block(line, first, last)
+
+
+def _in_blocks(line: un.Do, ahead: frozenset[int], scratch: Scratch) -> un.Do:
     """Return a loop over blocks of layers with two loops over the layers of a block."""
-    assert isinstance(line, un.Do)
     before = tuple(one for one in line.body if id(one) in ahead)
     after = tuple(one for one in line.body if id(one) not in ahead)
     passed = _passed(before, after, scratch.code, line)
     kind = scratch.code.symbol(line.variable.key).type
     if passed is None or not isinstance(kind, ScalarType):
-        return (line,)
-    down = line.step is not None and ex.integer_value(line.step) == -1
-    block, end = (
-        scratch.variable(f"{line.variable.text}_{word}", kind) for word in ("block", "end")
+        return line
+    block = _new_block(line, kind, scratch)
+    arrays = _arrays(passed, block, scratch)
+    return block.all(
+        block.serial(*before, *(un.Assign(array, ex.Name(key)) for key, array in arrays.items())),
+        block.serial(*(un.Assign(ex.Name(key), array) for key, array in arrays.items()), *after),
     )
-    distance = (block, line.variable) if down else (line.variable, block)
-    position = ex.Binary(Operator.PLUS, ex.Binary(Operator.MINUS, *distance), ex.whole(1))
-    stored = [
-        (ex.Name(name), ex.Element(scratch.variable(f"{name}_ahead", type_, (_SIZE,)), (position,)))
-        for name, type_ in passed
-    ]
-    inner = replace(line, start=block, stop=end, uid="")
-    loops = (
-        replace(inner, body=(*before, *(un.Assign(to, value) for value, to in stored))),
-        replace(inner, body=(*(un.Assign(value, to) for value, to in stored), *after)),
-    )
-    return (_over_blocks(line, (block, end), loops, down=down),)
 
 
-def _over_blocks(
-    line: un.Do, names: tuple[ex.Name, ex.Name], loops: tuple[un.Do, ...], *, down: bool
-) -> un.Do:
-    """Return the loop over blocks; `names` are the first and the last layer of a block."""
-    block, end = names
-    furthest = ex.Binary(Operator.MINUS if down else Operator.PLUS, block, ex.whole(LAYERS - 1))
-    last = un.Assign(end, ex.intrinsic("max" if down else "min", furthest, line.stop))
-    step = ex.Unary(Operator.MINUS, _SIZE) if down else _SIZE
-    return un.Do(block, line.start, line.stop, (last, *loops), step)
+def _arrays(
+    scalars: Iterable[tuple[str, ScalarType]], block: _Block, scratch: Scratch
+) -> dict[str, ex.Expr]:
+    """Return elements of new arrays, for the values of scalars in all layers of a block."""
+    return {
+        key_of(name): ex.Element(
+            scratch.variable(f"{name}_ahead", type_, (_SIZE,)), (block.position(),)
+        )
+        for name, type_ in scalars
+    }
+
+
+def _in_stages(line: un.Do, stages: LayerStages, scratch: Scratch) -> un.Do | None:
+    """Return a loop over blocks with loops for the stages; None if too many values are stored."""
+    code = scratch.code
+    kind = code.symbol(line.variable.key).type
+    serial = _local_scalars({key for one in stages.rest for key in one.before | one.after}, code)
+    if serial is None or not isinstance(kind, ScalarType):
+        return None
+    block = _new_block(line, kind, scratch)
+    history = _History(block, serial, scratch)
+    later = tuple(one for later in stages.rest for one in history.seen_by(later))
+    first, rest = (
+        parts_of_loop(lines, line, changed_names((line,)), code) for lines in (stages.first, later)
+    )
+    passed = _local_scalars(_passed_between((*first, *rest), stages.serial), code)
+    if passed is None or len(passed) + len(serial) > _MOST_VALUES:
+        return None
+    values = _arrays(passed, block, scratch)
+
+    def complete(lines: tuple[un.Line, ...]) -> tuple[un.Line, ...]:
+        used = frozenset[str]().union(*map(names_inside, lines))
+        loads = (load for load in stages.loads if names_in(load.target) & used)
+        return everywhere((*loads, *lines), lambda expr: substituted(expr, values))
+
+    def loop(part: RangePart) -> un.Line:
+        return loop_over(part.range, line.variable, *block.ends, complete(part.lines))
+
+    in_order = block.serial(*complete(stages.serial), *history.stored)
+    return block.all(*map(loop, first), *history.begun, in_order, *map(loop, rest))
+
+
+class _History:
+    """Arrays with the values of serial scalars before and after each layer of a block."""
+
+    def __init__(
+        self, block: _Block, scalars: Iterable[tuple[str, ScalarType]], scratch: Scratch
+    ) -> None:
+        shape = (ex.whole(LAYERS + 1),)
+        self._arrays = {
+            key_of(name): scratch.variable(f"{name}_at", type_, shape) for name, type_ in scalars
+        }
+        self._before, self._after = map(block.position, (2, 1) if block.is_down else (1, 2))
+        start = substituted(self._before, {block.line.variable.key: block.first})
+        self.begun = self._assigned(simplified(start))
+        self.stored = self._assigned(self._after)
+
+    def _assigned(self, position: ex.Expr) -> tuple[un.Line, ...]:
+        """Return the assignments that store the present values of the scalars."""
+        return tuple(
+            un.Assign(ex.Element(array, (position,)), ex.Name(key))
+            for key, array in self._arrays.items()
+        )
+
+    def seen_by(self, later: LaterLine) -> tuple[un.Line, ...]:
+        """Return a statement with elements of the arrays instead of the scalars."""
+        values: dict[str, ex.Expr] = {
+            key: ex.Element(self._arrays[key], (position,))
+            for keys, position in ((later.before, self._before), (later.after, self._after))
+            for key in keys
+        }
+        return everywhere((later.line,), lambda expr: substituted(expr, values))
+
+
+def _passed_between(parts: Iterable[RangePart], serial: tuple[un.Line, ...]) -> frozenset[str]:
+    """Return the scalars with which parts pass values to each other or to serial statements."""
+    parts = tuple(parts)
+    assigned = scalars_set_by(line for part in parts for line in part.lines)
+    named = Counter(
+        key
+        for group in (serial, *(part.lines for part in parts))
+        for key in frozenset[str]().union(*map(names_inside, group))
+    )
+    return frozenset(key for key in assigned if named[key] > 1)
 
 
 def _passed(
@@ -116,15 +268,16 @@ def _passed(
     inside = set(map(id, walk_lines((loop,))))
     others = (line for line in walk_lines(code.body) if id(line) not in inside)
     used = frozenset[str]().union(*map(names_of_line, (*walk_lines(after), *others)))
-    keys = sorted({
-        line.target.key
-        for line in walk_lines(before)
-        if isinstance(line, un.Assign) and isinstance(line.target, ex.Name)
-    } & used)  # fmt: skip
-    declared = [code.declared(key) for key in keys]
+    found = _local_scalars(scalars_set_by(before) & used, code)
+    return found if found is not None and len(found) <= _MOST_VALUES else None
+
+
+def _local_scalars(keys: Iterable[str], code: Routine) -> list[tuple[str, ScalarType]] | None:
+    """Return the names and types of variables, None if one is no local scalar."""
+    declared = [code.declared(key) for key in sorted(keys) if key not in code.dummy_keys]
     found = [
         (item.name, item.type)
         for item in declared
         if item is not None and isinstance(item.type, ScalarType) and not item.shape
     ]
-    return found if len(found) == len(keys) and len(keys) <= _MOST_VALUES else None
+    return found if len(found) == len(frozenset(keys)) else None

@@ -24,12 +24,17 @@ from psyclone_storage.domains.kernel_check import check_contradictions
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Kernel
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedRoutine
+from psyclone_storage.ir.parsed import KernelPlace, ParsedAlgorithm, ParsedRoutine
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
-from psyclone_storage.languages.sources.kernel_search import SourceIndex, find_kernel, index_with
+from psyclone_storage.languages.sources.kernel_search import (
+    PACKAGE_FILE,
+    SourceIndex,
+    find_kernel,
+    index_with,
+)
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.line_lengths import read_checked
 from psyclone_storage.pipeline.module_context import ModuleContexts
@@ -88,19 +93,17 @@ class KernelRepository:
         Raises:
             CompileError: the kernel is not found, or its metadata are wrong.
         """
-        wanted = self._innermost(wanted)
-        path = self._file_of(wanted)
-        key = (path, wanted.original)
+        place = self._place_of(self._innermost(wanted))
+        path = Path(place.source.name)
+        key = (path, place.name)
         if key not in self._known:
             source = read_checked(self.index, path, self.line_limit)
-            parsed = self.language.read_kernel(
-                source, wanted.original, wanted_by=wanted.call.name_span
-            )
+            parsed = self.language.read_kernel(source, place.name, wanted_by=wanted.call.name_span)
             if self.api.checks_syntax:
                 found = self.language.check_syntax(source, parsed.implementations)
                 raise_if_any(found)
                 self.warnings[path] = found
-            module = wanted.modules[0] if "." in wanted.modules[0] else parsed.module
+            module = place.module if "." in place.module else parsed.module
             parsed = replace(parsed, module=module)
             self._known[key] = self.api.interpret(parsed, self.settings)
         return self._known[key], path
@@ -214,21 +217,30 @@ class KernelRepository:
         """Return the files that may define a module which a file imports by `name`.
 
         Each leading dot denotes a parent folder of the importing file. If several files match, the
-        one in the folder of the importing file is used.
+        one in the folder of the importing file is used, or in that of its outermost package.
         """
         folder, suffix = Path(importing.name).resolve().parent, self.language.suffixes[0]
-        way = name.lstrip(".").split(".")
-        paths = {path.resolve(): path for path in self.index.candidates(way[-1])
-                 if path.suffix == suffix}  # fmt: skip
+        way = [one for one in name.lstrip(".").split(".") if one]
+        for _ in range(len(name) - len(name.lstrip(".")) - 1):
+            folder = folder.parent
+        paths = sorted(self.index.candidates((way or [folder.name])[-1]), key=_is_package)
+        found = {_without_suffix(path): path for path in paths if path.suffix == suffix}
         if name.startswith("."):
-            for _ in range(len(name) - len(name.lstrip(".")) - 1):
-                folder = folder.parent
-            near = folder.joinpath(*way).with_suffix(suffix)
-            return (self.index.read(paths[near]),) if near in paths else ()
-        found = {real: path for real, path in paths.items()
-                 if [*real.parts[:-1], real.stem][-len(way) :] == way}  # fmt: skip
-        beside = [path for real, path in found.items() if real.parent == folder]
+            near = found.get(folder.joinpath(*way))
+            return (self.index.read(near),) if near else ()
+        found = {place: path for place, path in found.items()
+                 if list(place.parts[-len(way) :]) == way}  # fmt: skip
+        root = self._root_of(folder)
+        beside = [path for place, path in found.items()
+                  if place == root.joinpath(*way) or place.parent == folder == root]  # fmt: skip
         return tuple(self.index.read(path) for path in beside or found.values())
+
+    def _root_of(self, folder: Path) -> Path:
+        """Return a folder, or the one that contains the outermost package around it."""
+        packages = (path.resolve() for path in self.index.candidates(folder.name))
+        if any(_is_package(path) and path.parent == folder for path in packages):
+            return self._root_of(folder.parent)
+        return folder
 
     def _innermost(self, wanted: Import) -> Import:
         """Return the import, or a kernel of the same name in an inner scope that hides it."""
@@ -238,47 +250,81 @@ class KernelRepository:
                     return replace(wanted, original=wanted.local, modules=(module,), hiding=())
         return wanted
 
-    def _file_beside(self, wanted: Import) -> Path | None:
-        """Return the file in the folder of the algorithm, if it is preferred and the only one.
+    def _exported(self, wanted: Import, module: str, source: SourceText) -> KernelPlace | None:
+        """Return the definition of a kernel that the file of a module defines or imports."""
+        at = KernelPlace(source, wanted.original, module)
+        if self.language.follow_imports is not None:
+            whole = wanted.doubt is not None
+            return self.language.follow_imports(at, whole, self._imported_by)
+        return at if at.name in self.language.kernel_types(source) else None
 
-        Other files are not read, because earlier outputs in subfolders may be among them.
+    def _imported_by(self, name: str, importing: SourceText) -> tuple[SourceText, ...]:
+        """Return the files that may define a module; Fortran files only if there are no others."""
+        fortran = (path for path in self.index.candidates(name) if path.suffix != ".py")
+        return self._modules_for(name, importing) or tuple(map(self.index.read, fortran))
+
+    def _place_beside(self, wanted: Import) -> KernelPlace | None:
+        """Return the kernel that the algorithm itself or a file in its folder provides.
+
+        A file in the folder must be preferred and the only one. Other files are not read, because
+        earlier outputs in subfolders may be among them.
         """
+        algorithm = wanted.call.name_span.source
+        if wanted.modules == (key_of(Path(algorithm.name).stem),):
+            at = KernelPlace(algorithm, wanted.original, wanted.modules[0])
+            if at.name in self.language.kernel_types(algorithm):
+                return at
         if not self.beside:
             return None
-        folder = Path(wanted.call.name_span.source.name).resolve().parent
-        paths = {path for module in wanted.modules for path in self.index.candidates(module)}
+        folder = Path(algorithm.name).resolve().parent
+        paths = {
+            path: module for module in wanted.modules for path in self.index.candidates(module)
+        }
         near = [
-            path
-            for path in paths
+            place
+            for path, module in paths.items()
             if path.resolve().parent == folder
-            and wanted.original in self.language.kernel_types(self.index.read(path))
+            and (place := self._exported(wanted, module, self.index.read(path)))
         ]
         return near[0] if len(near) == 1 and len(paths) > 1 else None
 
-    def _file_of(self, wanted: Import) -> Path:
-        """Return the file of the module from which `wanted` is imported.
+    def _place_of(self, wanted: Import) -> KernelPlace:
+        """Return the definition of the kernel `wanted`.
 
-        If modules are imported as a whole, or several files have the module's name, it is the file
-        that defines a type of this name. Files with the same text count as one.
+        If modules are imported as a whole, or several files have the module's name, it is in the
+        file that provides a kernel of this name. Files with the same text count as one.
         """
-        if near := self._file_beside(wanted):
+        if near := self._place_beside(wanted):
             return near
-        candidates = {
-            self.index.read(path).text: path
+        files = {
+            self.index.read(path).text: (module, path)
             for module in reversed(wanted.modules)
             for path in reversed(self.index.candidates(module))
         }
-        if len(candidates) > 1 or wanted.doubt:
-            candidates = {
-                text: path
-                for text, path in candidates.items()
-                if wanted.original in self.language.kernel_types(SourceText(str(path), text))
-            }
-        if len(candidates) == 1:
-            return next(iter(candidates.values()))
-        if not candidates and wanted.doubt:
+        is_sure = len(files) == 1 and not wanted.doubt
+        if is_sure and self.language.follow_imports is None:
+            module, path = next(iter(files.values()))
+            return KernelPlace(self.index.read(path), wanted.original, module)
+        found = (self._exported(wanted, module, SourceText(str(path), text))
+                 for text, (module, path) in files.items())  # fmt: skip
+        places = {(place.source.text, place.name): place for place in found if place}
+        if len(places) == 1:
+            return next(iter(places.values()))
+        if not places and wanted.doubt:
             raise CompileError(wanted.doubt)
-        return find_kernel(self.index, wanted.call.name, wanted.modules[0], wanted.call.name_span)
+        module = wanted.modules[0]
+        path = find_kernel(self.index, wanted.call.name, module, wanted.call.name_span)
+        return KernelPlace(self.index.read(path), wanted.original, module)
+
+
+def _is_package(path: Path) -> bool:
+    return path.stem == PACKAGE_FILE
+
+
+def _without_suffix(path: Path) -> Path:
+    """Return the resolved path of a module, that of the folder for a package."""
+    real = path.resolve()
+    return real.parent if _is_package(real) else real.with_suffix("")
 
 
 @dataclass(frozen=True, slots=True)

@@ -440,7 +440,8 @@ class BoundRun:
             except ctypes.ArgumentError:
                 # A scalar is not yet a Python number.
                 wanted = function.argtypes[len(TABLES) :]
-                return function(*self.tables, *self._converted(number, scalars, wanted))
+                scalars = self._converted(number, scalars, wanted)
+            return function(*self.tables, *scalars)
         function, wanted, plain, uses, has_result = self._launches[number]
         if wanted is not None and plain != [*map(type, scalars)]:
             scalars = self._converted(number, scalars, wanted)

@@ -213,6 +213,8 @@ def checked(
             raise IndexError(message.decode())
         return result
 
+    # Scalars that are no Python numbers are converted by these types.
+    vars(call)["argtypes"] = getattr(function, "argtypes", ())
     return call
 
 

@@ -25,6 +25,7 @@ from psyclone_storage.base.uncaught import (
     hide_package_frames,
     user_location,
 )
+from psyclone_storage.runtime.launchers import is_launched, missing_mpi, warn_of_single_rank
 from psyclone_storage.runtime.native import address_of
 
 Array = np.ndarray[Any, Any]
@@ -33,24 +34,6 @@ Message = tuple[int, Sequence[Array], Sequence[Box]]
 """The other rank, and arrays with the boxes to transfer in each, or one whole array."""
 T = TypeVar("T")
 Scalar = TypeVar("Scalar", bound=Any)
-
-_LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WORLD_SIZE")
-"""Variables that launchers of MPI programs set for a process that is one of several."""
-_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK")
-"""Variables that contain the rank of a process before MPI is initialised."""
-
-
-class MissingMpiError(UserError, ImportError):
-    """Error: the program was started on several ranks, and mpi4py cannot be imported."""
-
-    def wait(self) -> None:
-        """Wait for the launcher to end this process, after rank 0 has printed the message."""
-        if any(os.environ.get(name, "0") != "0" for name in _RANKS):
-            time.sleep(_UNTIL_KILLED)
-
-
-_UNTIL_KILLED = 10.0
-"""Seconds within which a launcher ends all ranks after one of them has ended."""
 
 
 class PersistentExchange(Protocol):
@@ -212,10 +195,16 @@ class MpiRanks:
     """
 
     def __init__(self, communicator: Any) -> None:
-        """Use the ranks of `communicator`; collective over all of them."""
+        """Use the ranks of `communicator`; collective over all of them.
+
+        Raises:
+            TypeError: it is not a valid intracommunicator of mpi4py.
+        """
         from mpi4py import MPI  # noqa: PLC0415 - the deferral that the house allows
         from mpi4py.util import dtlib  # noqa: PLC0415
 
+        if not _is_communicator(communicator, MPI):
+            raise TypeError(f"MpiRanks takes an intracommunicator of mpi4py, not {communicator!r}.")
         complete_queues()
         self._mpi = MPI
         self._util = dtlib
@@ -542,18 +531,13 @@ def world() -> Ranks:
     Collective on the first call.
 
     Raises:
-        MissingMpiError: the program was started on several ranks, and there is no mpi4py.
+        MissingMpiError: the program was started on several ranks, and mpi4py or its MPI library
+            cannot be loaded.
     """
-    if "mpi4py.MPI" not in sys.modules and not any(name in os.environ for name in _LAUNCHED):
+    if "mpi4py.MPI" not in sys.modules and not is_launched():
+        warn_of_single_rank()
         return SingleRank()
-    try:
-        return _mpi_world()
-    except ImportError as error:
-        hide_package_frames()
-        raise MissingMpiError(
-            "This program was started on several ranks, which requires mpi4py "
-            f"({error}): pip install 'psyclone-storage[mpi]'."
-        ) from None
+    return _mpi_world()
 
 
 def checked_ranks(given: Any) -> Ranks:
@@ -566,15 +550,20 @@ def checked_ranks(given: Any) -> Ranks:
     """
     if given is None:
         return world()
-    if hasattr(given, "gathered"):
+    if hasattr(given, "gathered") and not isinstance(given, type):
         ranks: Ranks = given
         return ranks
     mpi: Any = sys.modules.get("mpi4py.MPI")
-    if mpi is not None and isinstance(given, mpi.Intracomm) and given != mpi.COMM_NULL:
+    if mpi is not None and _is_communicator(given, mpi):
         return _mpi_world() if given == mpi.COMM_WORLD else _ranks_of(given)
     raise TypeError(
         f"'ranks' is an intracommunicator of mpi4py, MpiRanks(communicator) or None, not {given!r}."
     )
+
+
+def _is_communicator(given: Any, mpi: Any) -> bool:
+    """Return whether `given` is a valid intracommunicator."""
+    return isinstance(given, mpi.Intracomm) and given != mpi.COMM_NULL
 
 
 def _ranks_of(communicator: Any) -> MpiRanks:
@@ -586,9 +575,14 @@ def _ranks_of(communicator: Any) -> MpiRanks:
 @cache
 def _mpi_world() -> MpiRanks:
     is_ours = "mpi4py.MPI" not in sys.modules
-    from mpi4py import MPI  # noqa: PLC0415 - the deferral that the house allows
-
+    try:
+        from mpi4py import MPI  # noqa: PLC0415 - the deferral that the house allows
+    except (ImportError, RuntimeError) as error:
+        hide_package_frames()
+        raise missing_mpi(error) from None
     made = _ranks_of(MPI.COMM_WORLD)
+    if made.size == 1:
+        warn_of_single_rank(MPI.Get_library_version().splitlines()[0].partition(", ")[0])
     if is_ours and made.size > 1:
         abort_on_uncaught(made.rank, made.size, lambda: _abort(MPI))
     return made

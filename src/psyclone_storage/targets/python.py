@@ -23,6 +23,7 @@ from psyclone_storage.languages.python.parse.api_words import Dialect
 from psyclone_storage.languages.python.parse.body import read_python_body
 from psyclone_storage.languages.python.parse.heads import routine_heads
 from psyclone_storage.languages.python.parse.metadata import python_kernel_names, read_python_kernel
+from psyclone_storage.languages.python.parse.reexports import follow_imports
 from psyclone_storage.languages.sources.kernel_search import SUFFIXES
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.fortran import FORTRAN
@@ -48,12 +49,13 @@ def python(
         "emit_code": _emit_nothing,
         "heads": routine_heads,
     }
+    kernel_types = _by_file(partial(python_kernel_names, dialect), FORTRAN.kernel_types)
     return Language(
         "python",
         partial(read_python_algorithm, dialect),
         _link,
         _by_file(partial(read_python_kernel, dialect), FORTRAN.read_kernel),
-        _by_file(partial(python_kernel_names, dialect), FORTRAN.kernel_types),
+        kernel_types,
         _by_file(_no_interface, FORTRAN.read_routine),
         _by_file(partial(read_python_body, dialect), FORTRAN.read_code),
         state=_by_file(_state, FORTRAN.state),
@@ -68,6 +70,7 @@ def python(
         words=dialect.module,
         prints_kernels=True,
         import_form="from <module> import {}",
+        follow_imports=partial(follow_imports, kernel_types),
         **(own | parts),
     )
 

@@ -16,7 +16,7 @@ from psyclone_storage.domains.imports import USE
 from psyclone_storage.ir.expr import Symbol
 from psyclone_storage.ir.interface import Dummy
 from psyclone_storage.ir.kernel import Access, Kernel
-from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedKernel, ParsedRoutine
+from psyclone_storage.ir.parsed import KernelPlace, ParsedAlgorithm, ParsedKernel, ParsedRoutine
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import Rules
 from psyclone_storage.ir.schedule import Program
@@ -69,6 +69,10 @@ class ReadsCode(Protocol):
         """Return the routine; `beside` returns the files that may define an imported module."""
 
 
+FollowsImports = Callable[
+    [KernelPlace, bool, Callable[[str, SourceText], tuple[SourceText, ...]]], KernelPlace | None
+]
+"""Takes a module with a name, and whether it is imported as a whole, and a search of modules."""
 NativeTexts = tuple[str, tuple[tuple[str, str], ...]]
 """A module, and files with code for it, each as the ending of its name and its text."""
 
@@ -88,6 +92,9 @@ class Language:
     algorithm with replaced invokes, `emit_kernel` a module of changed subroutines under new names,
     `emit_code` one of them, and `emit_interface` a generic name. `within_limit` breaks long lines,
     `without_indentation` removes leading blanks. `import_form` is the format of an import.
+
+    `follow_imports` returns the definition of a kernel that a module may import from others; None
+    if only the module that defines a kernel provides it.
 
     With `prints_kernels` the generated module, or the files of `emit_native`, contain all kernel
     code.
@@ -116,6 +123,7 @@ class Language:
     prints_kernels: bool = False
     emit_native: Callable[[Unit, InlinedProcedures], NativeTexts] | None = None
     import_form: str = USE
+    follow_imports: FollowsImports | None = None
 
 
 _KERNEL_TYPE = regex(r"\bkernel_type\b", re.IGNORECASE)

@@ -11,15 +11,9 @@ from itertools import chain, takewhile
 from operator import is_
 
 from psyclone_storage.base.diagnostic import InternalError
-from psyclone_storage.base.memo import (
-    Joined,
-    Splice,
-    kept_by_version,
-    kept_lately,
-    kept_with_first,
-    remember,
-)
+from psyclone_storage.base.memo import kept_by_version, kept_lately, kept_with_first, remember
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.splices import Joined, Splice
 from psyclone_storage.coherence.halo_effects import HaloEffects
 from psyclone_storage.coherence.halo_versions import PlanByPlace, Planned, updated_plan
 from psyclone_storage.ir import schedule as sch
@@ -46,7 +40,7 @@ from psyclone_storage.ir.walk import (
 @kept_lately
 def without_halos(schedule: sch.Schedule) -> sch.Schedule:
     """Return `schedule` without derived statements, including transfers; pinned ones stay."""
-    body = _same_or(schedule.body, _bare_items(schedule).whole(schedule.versions))
+    body = _same_or(schedule.body, _bare_items(schedule).whole(schedule.versions.derive))
     return schedule if body is schedule.body else replace(schedule, body=body)
 
 
@@ -109,7 +103,7 @@ def with_halos(schedule: sch.Schedule, rules: Rules) -> sch.Schedule:
         return bare
     flags = (bare.distributed, bare.annexed_clean, bare.fills)
     made = _derived(bare, rules, bare.data, bare.imported, *flags)
-    return replace(bare, body=made.body.whole(bare.versions))
+    return replace(bare, body=made.body.whole(bare.versions.derive))
 
 
 class _Derived:

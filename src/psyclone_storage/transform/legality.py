@@ -11,8 +11,9 @@ from itertools import chain
 
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic
-from psyclone_storage.base.memo import Splice, kept_by_item, kept_by_version
+from psyclone_storage.base.memo import kept_by_item, kept_by_version
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.splices import Splice
 from psyclone_storage.coherence.halo_effects import HaloEffect, HaloEffects
 from psyclone_storage.ir import schedule as sch
 from psyclone_storage.ir.aliases import aliases_in

@@ -64,6 +64,11 @@ def wrong(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def undefined(new: field[GO_WRITE, GO_CT]):
+    new[0, 0] = missing  # noqa: F821
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
 def outside(
     new: field[GO_WRITE, GO_CT],
     old: field[GO_READ, GO_CT, GO_LAYERS],
@@ -104,6 +109,7 @@ WAYS: dict[str, Callable[[], object]] = {
     "in an invoke": lambda: invoke(copy(new, 1.0)),
     "index": lambda: invoke(outside(new, Field(grid, layers=3), 10**9)),
     "compile error": lambda: invoke(wrong(new, old)),
+    "error of a kernel": lambda: invoke(undefined(new)),
     "in a thread": in_thread,
     "interrupt": lambda: signal.raise_signal(signal.SIGINT),
     "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),

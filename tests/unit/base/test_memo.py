@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gc
 import pickle
-import random
 import weakref
 
 import pytest
 
-from psyclone_storage.base import memo
+from psyclone_storage.base import memo, splices
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass, field, replace
 
@@ -109,62 +108,6 @@ def test_versions_of_other_arguments_take_no_part() -> None:
     pieces = Body((one, other))
     assert joined(pieces, ["a"]) == ((one, "a"), (other, "a"))
     assert joined(pieces, ["b"]) == ((one, "b"), (other, "b"))
-
-
-def test_a_splice_has_what_differs() -> None:
-    a, b, c, d = (Piece() for _ in range(4))
-    splice = memo.splice_between((a, b, c), (a, d, b, c))
-    assert splice == (((1, 1, (d,)),), (), (d,))
-    splice = memo.splice_between((a, b, c), (b, d, c))
-    assert (splice.removed, splice.added) == ((a,), (d,))
-    assert memo.splice_between((a, a), (a,)).size == 1
-    assert memo.splice_between((), ()) == ((), (), ())
-
-
-def test_items_between_two_changes_are_in_no_splice() -> None:
-    pieces = tuple(Piece() for _ in range(100))
-    one, other = Piece(), Piece()
-    later = (*pieces[:10], one, *pieces[11:90], other, *pieces[90:])
-    splice = memo.splice_between(pieces, later)
-    assert splice.changes == ((10, 11, (one,)), (90, 90, (other,)))
-    assert (splice.removed, splice.added) == ((pieces[10],), (one, other))
-
-
-def test_a_change_may_be_longer_than_those_searched_for_first() -> None:
-    pieces = tuple(Piece() for _ in range(100))
-    one, other = Piece(), Piece()
-    splice = memo.splice_between(pieces, (*pieces[:10], one, *pieces[60:99], other))
-    assert splice.changes == ((10, 60, (one,)), (99, 100, (other,)))
-
-
-def test_a_splice_has_moved_items_twice_and_makes_the_later_version() -> None:
-    chosen = random.Random(7)
-    for _ in range(500):
-        earlier = tuple(Piece() for _ in range(chosen.randrange(40)))
-        later = list(earlier)
-        for _ in range(chosen.randrange(6)):
-            at = chosen.randrange(len(later) + 1)
-            kind = chosen.choice(("add", "remove", "move", "cut"))
-            if kind == "add":
-                later.insert(at, Piece())
-            elif kind == "remove":
-                del later[at : at + 1]
-            elif kind == "cut":
-                del later[at : at + 25]
-            elif later:
-                later.insert(at, later.pop(chosen.randrange(len(later))))
-        splice = memo.splice_between(earlier, tuple(later))
-        made: memo.Joined[Piece] = memo.Joined()
-        made.put(0, 0, [(item,) for item in earlier])
-        before = made.whole()
-        made.update(splice, lambda item: (item,))
-        assert before == earlier
-        assert made.whole() == tuple(later)
-        stay = [item for item in earlier if item not in splice.removed]
-        assert stay == [item for item in later if item not in splice.added]
-        # An item that only one version has is in one list; a moved one is in both.
-        assert set(splice.removed) - set(splice.added) == set(earlier) - set(later)
-        assert set(splice.added) - set(splice.removed) == set(later) - set(earlier)
 
 
 def test_an_item_may_occur_twice() -> None:
@@ -273,42 +216,22 @@ def test_equal_results_leave_the_concatenation_as_it_is() -> None:
 
 def test_only_the_part_between_changed_results_is_concatenated_again() -> None:
     versions, pieces = memo.Versions(), tuple(Piece() for _ in range(100))
-    made: memo.Joined[Piece] = memo.Joined()
+    made: splices.Joined[Piece] = splices.Joined()
     made.put(0, 0, [(item,) for item in pieces])
-    before = made.whole(versions)
+    before = made.whole(versions.derive)
     other = Piece()
     made.put(40, 41, [()])
     made.put(41, 43, [(other,), (pieces[42],)])
     made.put(99, 100, [(pieces[99],)])
     made.put(0, 2, [(pieces[0],), (pieces[1],)])
-    after = made.whole(versions)
+    after = made.whole(versions.derive)
     assert after == (*pieces[:40], other, *pieces[42:])
     assert versions._common_ends(before, after) == (40, 57)
     made.put(10, 12, [pieces[10:12]])
-    assert made.whole(versions) is after
+    assert made.whole(versions.derive) is after
     made.put(10, 11, [(other, *pieces[10:12])])
     made.put(20, 22, [pieces[21:23]])
     assert made.whole() == (*after[:10], other, *after[10:])
-
-
-def test_positions_follow_all_changes() -> None:
-    chosen = random.Random(11)
-    body = tuple(Piece() for _ in range(5))
-    positions = memo.Positions()
-    positions.update(memo.splice_between((), body))
-    for number in range(3000):
-        later = list(body)
-        # Insertions at one place use up the labels there.
-        at = 2 if number < 500 else chosen.randrange(len(later) + 1)
-        if number < 500 or chosen.random() < 0.5:
-            later[at:at] = [Piece() for _ in range(chosen.randrange(1, 4))]
-        elif later:
-            later.insert(at, later.pop(chosen.randrange(len(later))))
-            del later[chosen.randrange(len(later)) :][:2]
-        positions.update(memo.splice_between(body, tuple(later)))
-        body = tuple(later)
-        assert all(positions.of(item, body) == at for at, item in enumerate(body[:9]))
-    assert [positions.of(item, body) for item in body] == [*range(len(body))]
 
 
 def test_known_common_items_are_not_compared() -> None:
@@ -327,5 +250,5 @@ def test_known_common_items_are_not_compared() -> None:
             start, stop = versions._common_ends(one, other)
             assert start >= 498
             assert stop >= 1000 - 511
-            assert versions.splice(one, other) == memo.splice_between(one, other)
+            assert versions.splice(one, other) == splices.splice_between(one, other)
     assert versions._common_ends(pieces, tuple(pieces[1:])) == (0, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -33,6 +34,7 @@ PYTHON = {
     "yield 1": "'yield' outside function",
     "def s():\n    break": "'break' outside loop",
     "nonlocal x": "nonlocal declaration not allowed at module level",
+    "def s():\n    nonlocal zz": "no binding for nonlocal 'zz' found",
     "x = 1\ndef s(x):\n    global x": "name 'x' is parameter and global",
     "def s():\n    from x import *": "import * only allowed at module level",
     "from __future__ import nope": "",
@@ -68,9 +70,17 @@ def test_a_limit_of_the_system_is_a_diagnostic(limit: str, project: Path) -> Non
     assert "I001" not in done.stderr
 
 
-@pytest.mark.parametrize(("error", "code"), [(MemoryError(), "L020"), (RecursionError(), "L020")])
+@pytest.mark.parametrize(
+    ("error", "code", "hint"),
+    [
+        (MemoryError(), "L020", "ulimit -v"),
+        (RecursionError(), "L020", ""),
+        (OSError(errno.EMFILE, "Too many open files", "kernels"), "L004", "ulimit -n"),
+        (OSError(errno.ENOSPC, "No space left on device", "kernels"), "L004", "space"),
+    ],
+)
 def test_exhaustion_is_no_defect(
-    error: Exception, code: str, capsys: pytest.CaptureFixture[str]
+    error: Exception, code: str, hint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def command() -> tuple[()]:
         raise error
@@ -78,7 +88,17 @@ def test_exhaustion_is_no_defect(
     assert run_guarded(command, Style()) == 1
     said = capsys.readouterr().err
     assert said.startswith(f"error[{code}]: ")
+    assert hint in said.partition("hint: ")[2]
     assert "Traceback" not in said
+
+
+def test_names_of_files_are_escaped_in_verbose_output(project: Path, command: Command) -> None:
+    odd = "odd\x1b[2J.x90"
+    shutil.copy(project / "alg.x90", project / odd)
+    done = command("-v", "-opsy", "psy.f90", odd)
+    assert done.status == 0
+    assert "odd\\x1b[2J.x90: kernel " in done.err
+    assert "\x1b" not in done.err
 
 
 @pytest.mark.parametrize("chain", CHAINS)

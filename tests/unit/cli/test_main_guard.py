@@ -166,6 +166,20 @@ def test_closed_streams(project: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
 
 
+@pytest.mark.parametrize("option", ["--version", "--help"])
+@pytest.mark.parametrize("module", ["main", "kern"])
+def test_help_for_a_closed_stream(module: str, option: str) -> None:
+    program = f"import sys; from psyclone_storage.cli.{module} import command; sys.exit(command())"
+    words = [sys.executable, "-c", program, option]
+    done = subprocess.run(
+        ["/bin/sh", "-c", '"$@" >&-', "sh", *words],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("error[L004]: The operating system refuses to read or write")
+    assert "Exception ignored" not in done.stderr
+
+
 def test_a_refusal_of_the_system_is_no_defect(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(PermissionError(13, "Permission denied", "kernels/secret")) == 1
     assert capsys.readouterr().err == (

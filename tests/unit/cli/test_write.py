@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import socket
 import stat
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -112,6 +114,46 @@ def test_a_device_stays_a_device(tmp_path: Path) -> None:
     finally:
         os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_pipe_without_a_reader_is_an_error_at_once(is_link: bool, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    if is_link:
+        pipe, target = tmp_path / "link", pipe
+        pipe.symlink_to(target)
+    with pytest.raises(CompileError, match="no process reads this named pipe"):
+        write_together(outputs(tmp_path, "alg.f90", pipe.name))
+    assert not (tmp_path / "alg.f90").exists()
+
+
+def test_a_socket_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the path of a socket must be short
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind("psy.f90")
+        with pytest.raises(CompileError, match="cannot be written: "):
+            write_text(Path("psy.f90"), "text")
+
+
+def test_much_text_goes_through_a_pipe(tmp_path: Path) -> None:
+    pipe, found = tmp_path / "pipe", bytearray()
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    os.set_blocking(reader, True)
+
+    def read() -> None:
+        while data := os.read(reader, 2**16):
+            found.extend(data)
+
+    writer = os.open(pipe, os.O_WRONLY)  # `read` must not end before the text
+    thread = threading.Thread(target=read)
+    thread.start()
+    write_text(pipe, "text" * 10**6)
+    os.close(writer)
+    thread.join()
+    os.close(reader)
+    assert found == b"text" * 10**6
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(

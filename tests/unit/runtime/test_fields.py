@@ -389,7 +389,7 @@ def test_a_program_that_is_alone_has_nobody_to_talk_to(monkeypatch: pytest.Monke
     array = np.zeros((2, 2))
     with pytest.raises(ValueError, match="nobody to exchange"):
         SingleRank().prepare([(1, [array], ())], [])
-    monkeypatch.setattr(ranks, "_LAUNCHED", ())
+    monkeypatch.setattr(ranks, "is_launched", lambda: False)
     monkeypatch.delitem(ranks.sys.modules, "mpi4py.MPI", raising=False)
     assert isinstance(ranks.world(), SingleRank)
 

@@ -170,6 +170,24 @@ def lazy(
         new[0, 0, 0] = old[0, 0, n] if n < 5 else 0.5
 
 
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def counted(
+    new: field[GO_READWRITE, GO_CT, GO_LAYERS],
+    old: field[GO_READ, GO_CT, GO_LAYERS],  # noqa: ARG001
+    depth: field[GO_READ, GO_CT, GO_INT32],  # noqa: ARG001
+    n: scalar[GO_READ, GO_I_SCALAR],
+):
+    new[0, 0, 0] = 0.0
+    for k in range(n):
+        if k > 4:
+            break
+        new[0, 0, 0] += 13.0
+    for k in range(3, n, -1):
+        if k < -3:
+            break
+        new[0, 0, 0] += k
+
+
 KERNELS = (
     under_condition,
     written,
@@ -307,6 +325,37 @@ def test_an_error_names_kernel_place_argument_and_index(target: str) -> None:
         f"kernel 'under_condition', {__file__} line {line}: new[0, 0, k] = old[0, 0, k + n]: "
         f"'old': index {10**9} is out of bounds, as the length is {LAYERS}."
     )
+
+
+def test_an_error_names_the_table(target: str) -> None:
+    error = computed(local_arrays, target, DEPTHS["one point deep"], 0)
+    error = error.__cause__ or error
+    assert "'TABLE': index 4 is out of bounds, as the length is 3." in str(error)
+
+
+def test_integers_of_numpy_have_the_values_of_python(target: str) -> None:
+    wanted = expected(under_condition, DEPTHS["one point deep"], -1)
+    found = computed(under_condition, target, DEPTHS["one point deep"], np.int64(-1))
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("n", [2**31, -(2**31) - 1, np.int64(2**40)])
+def test_scalars_of_more_than_32_bits_are_errors(n: int, target: str) -> None:
+    if target == "numpy":
+        pytest.skip("computes with the integers of Python")
+    new, old, depth = fields(target, DEPTHS["shallow"])
+    with pytest.raises(OverflowError, match=f"32-bit integers.* given {n}"):
+        invoke(local_arrays(new, old, depth, n))
+    assert new.sum() == new_of(...).sum()
+
+
+@pytest.mark.parametrize("n", [-(2**31), -(2**31) + 1, 2, 2**31 - 1])
+def test_ranges_end_at_the_extreme_integers(n: int, target: str) -> None:
+    new, old, depth = fields(target, DEPTHS["shallow"])
+    invoke(counted(new, old, depth, n))
+    wanted = new_of(...)
+    wanted[:, :, 0] = 13.0 * max(min(n, 5), 0) + sum(range(3, max(n, -4), -1))
+    np.testing.assert_array_equal(new.values, wanted)
 
 
 def test_an_error_leaves_no_partial_values_and_the_next_call_is_right(target: str) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from psyclone_storage.analysis.bodies.flow import flow_of
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
 from psyclone_storage.analysis.bodies.independence import independence_of
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import expr as ex
@@ -175,13 +175,11 @@ def _has_common_loop(lines: tuple[un.Line, ...], common: set[int]) -> bool:
 # ---------------------------------------------------------------------------- one layer at a time
 
 
-def serial_loops(code: Routine) -> tuple[un.Do, ...]:
+def serial_loops(flow: Flow) -> tuple[FlowNode, ...]:
     """Return the loops of a kernel whose iterations depend on each other."""
-    flow = flow_of(code)
     return tuple(
-        node.line
+        node
         for node in flow.loops
-        if isinstance(node.line, un.Do)
         if (found := independence_of(node, flow)).reasons or found.rounded
     )
 
@@ -205,7 +203,7 @@ def statements_ahead(loop: un.Do) -> frozenset[int]:
         targets, read = _assigned(line), _read(line)
         known = (read & assigned) <= ready and not read & (written | changed)
         sets = targets <= ready or targets <= _surely_assigned(line)
-        if _sets_scalars(line) and known and sets and not targets & used:
+        if sets_scalars(line) and known and sets and not targets & used:
             ahead.add(id(line))
             ready |= targets
         else:
@@ -214,14 +212,23 @@ def statements_ahead(loop: un.Do) -> frozenset[int]:
     return frozenset(ahead)
 
 
-def _sets_scalars(line: un.Line) -> bool:
+def sets_scalars(line: un.Line) -> bool:
     """Return whether a statement only assigns scalars, possibly in branches."""
     match line:
         case un.Assign(target=ex.Name()):
             return True
         case un.If():
-            return all(_sets_scalars(inner) for block in blocks_of(line) for inner in block)
+            return all(sets_scalars(inner) for block in blocks_of(line) for inner in block)
     return isinstance(line, _Silent)
+
+
+def scalars_set_by(lines: Iterable[un.Line]) -> frozenset[str]:
+    """Return the scalars that statements, with those inside them, assign."""
+    return frozenset(
+        line.target.key
+        for line in walk_lines(lines)
+        if isinstance(line, un.Assign) and isinstance(line.target, ex.Name)
+    )
 
 
 def _assigned(line: un.Line) -> frozenset[str]:
@@ -271,12 +278,8 @@ class _Columns:
 
     def __init__(self, code: Routine, column: str, local: dict[str, un.Declare]) -> None:
         self._code = code
-        self._serial = set(map(id, serial_loops(code)))
-        assigned = {
-            line.target.key
-            for line in walk_lines(code.body)
-            if isinstance(line, un.Assign) and isinstance(line.target, ex.Name)
-        }
+        self._serial = {id(node.line) for node in serial_loops(flow_of(code))}
+        assigned = scalars_set_by(code.body)
         self.counters = {line.variable.key for line in walk_lines(code.body)
                          if isinstance(line, un.Do)}  # fmt: skip
         if both := sorted(assigned & self.counters):

@@ -26,8 +26,9 @@ from itertools import chain
 
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.base.memo import Splice, kept_by_version, kept_lately
+from psyclone_storage.base.memo import kept_by_version, kept_lately
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.splices import Splice
 from psyclone_storage.infrastructures.lfric import (
     OPERATOR_DEPTH,
     discontinuous_data,

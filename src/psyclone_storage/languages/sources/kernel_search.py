@@ -32,6 +32,8 @@ from psyclone_storage.languages.sources.module_names import defined_modules
 _LAST = (".x90", *FIXED_SUFFIXES)
 SUFFIXES = (".f90", ".f03", ".f08", ".x90")
 """What the names of Fortran files end in."""
+PACKAGE_FILE = "__init__"
+"""The name, without suffix, of the file that is the module of a folder in Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +281,12 @@ def _source_files(
         for entry in found:
             stem, dot, suffix = entry.name.lower().rpartition(".")
             if dot + suffix in suffixes and not _is_folder(entry):
-                yield stem, entry.path
+                yield (stem if stem != PACKAGE_FILE else _folder_of(entry)), entry.path
+
+
+def _folder_of(entry: os.DirEntry[str]) -> str:
+    """Return the name of the folder with an entry, which is the module of a Python package."""
+    return Path(entry.path).resolve().parent.name.lower()
 
 
 def _entries(folder: str, unreadable: dict[str, str]) -> list[os.DirEntry[str]]:

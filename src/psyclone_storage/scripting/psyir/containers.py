@@ -8,8 +8,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import ClassVar
 
-from psyclone_storage.base.memo import common_ends
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.splices import common_ends
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import routine as rt
 from psyclone_storage.ir.keys import key_of

@@ -186,9 +186,13 @@ class _Writer:
         return declared is not None and bool(declared.shape)
 
     def tables(self) -> Iterator[str]:
-        """Yield the definitions of tables and local arrays: a value for each index."""
+        """Yield the definitions of constants, tables and local arrays: a value for each index."""
         for item in self.code.declarations:
-            if not isinstance(item, un.Declare) or not self._is_local_array(item.name):
+            if not isinstance(item, un.Declare):
+                continue
+            if item.value is not None and not item.shape:
+                yield f"{_plain(item.name)} = {self.spelling.of(item.value)}"
+            if not self._is_local_array(item.name):
                 continue
             keys, value = self._keys(item.name), "0"
             if item.value is not None:

@@ -6,13 +6,28 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from psyclone_storage.config.load import default_settings
+from psyclone_storage.gocean import (
+    GO_CT,
+    GO_INTERNAL_PTS,
+    GO_LAYERS,
+    GO_OFFSET_ANY,
+    GO_READ,
+    GO_READWRITE,
+    configure,
+    field,
+    invoke,
+    kernel,
+    layers,
+)
 from psyclone_storage.ir.interface import Dummy, Role
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.pipeline.compile import make_compiler
 from psyclone_storage.pipeline.request import CompileRequest
+from psyclone_storage.runtime.gocean import Field, Grid
 from psyclone_storage.transform.kernel.constants import SetKernelConstants
 from psyclone_storage.transform.workbench import Workbench
 from unit.analysis.small import cells
@@ -151,3 +166,28 @@ def test_other_extents_still_prevent_it(tmp_path: Path) -> None:
     text, said = built(tmp_path, steps, matrix="matrix(ncell_3d, 2, ndf)")
     assert "call multiply_0_code(" in text
     assert "another shape than what is passed" in said
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def layered(new: field[GO_READWRITE, GO_CT, GO_LAYERS], old: field[GO_READ, GO_CT, GO_LAYERS]):
+    """Use the number of layers in a loop and as a value."""
+    for k in layers():
+        new[0, 0, k] = 2.0 * old[0, 0, k] + k
+    new[0, 0, 0] += len(layers())
+
+
+@pytest.mark.parametrize("target", ["c", "numpy"])
+def test_the_layers_of_grids_become_constants_of_each_target(target: str, tmp_path: Path) -> None:
+    script = tmp_path / "constants.py"
+    script.write_text(
+        "def trans(psy):\n    for schedule in psy.children:\n"
+        "        schedule.apply('kernel-constants{number_of_layers=5}')\n    return psy\n"
+    )
+    grid = Grid((3, 2), periodic=(True, True))
+    new, old = (Field(grid, values=np.ones((3, 2, 5)), layers=5) for _ in range(2))
+    configure(target=target, script=script)
+    try:
+        invoke(layered(new, old))
+    finally:
+        configure()
+    np.testing.assert_array_equal(new.values[1, 1], [7.0, 3.0, 4.0, 5.0, 6.0])

@@ -16,6 +16,7 @@ from typing import Any
 
 from psyclone_storage.ir.affine import affine_form
 from psyclone_storage.ir.expr import ArrayLiteral, Expr
+from psyclone_storage.ir.intrinsics import FUNCTIONS
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Declare
 from psyclone_storage.languages.python.parse import node_factory as nodes
@@ -210,8 +211,10 @@ def shape_of(value: Any) -> tuple[int, ...] | None:
     return None if inner is None else (len(value), *inner)
 
 
-def constant_array(scope: KernelScope, place: ast.AST, table: tuple[Any, ...]) -> ConstantArray:
-    """Return a table as an array that the code has, which is declared once."""
+def constant_array(
+    scope: KernelScope, place: ast.Subscript, table: tuple[Any, ...]
+) -> ConstantArray:
+    """Return a table as an array that the code has, which is declared once for each name."""
     flat = _flat(table)
     type_ = Intrinsic.INTEGER
     if any(isinstance(one, float) for one in flat):
@@ -220,10 +223,19 @@ def constant_array(scope: KernelScope, place: ast.AST, table: tuple[Any, ...]) -
         type_ = Intrinsic.LOGICAL
     if {type(one) for one in flat} not in ({bool}, {int}, {float}):
         scope.refuse("P054", "The elements of a table that is indexed have one type.", place)
-    key = repr((type_, table))
+    wish = _name_of_table(place)
+    key = repr((type_, table, wish))
     if key not in scope.arrays:
-        scope.arrays[key] = ConstantArray(scope.fresh_name("table"), type_, table)
+        scope.arrays[key] = ConstantArray(scope.name_of_constant(wish), type_, table)
     return scope.arrays[key]
+
+
+def _name_of_table(place: ast.expr) -> str:
+    """Return the name by which messages about an index refer to a table."""
+    while isinstance(place, ast.Subscript):
+        place = place.value
+    name = place.id.strip("_") if isinstance(place, ast.Name) and place.id.isascii() else ""
+    return name if name[:1].isalpha() and name.lower() not in FUNCTIONS else "table"
 
 
 def _flat(table: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from psyclone_storage.base.records import dataclass, field, replace
-from psyclone_storage.base.source import SourceText
+from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Name, walk
 from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.types import Intrinsic
@@ -106,9 +106,7 @@ class HelpersInPlace:
         if helper is None:
             return None
         if _count_of_results(helper.node) or _returns_empty_tuple(helper.node):
-            what = f"'{helper.node.name}' returns a tuple, which is no number."
-            hint = "Assign its items, as in 'a, b = f(x)', or index it."
-            return scope.refuse("P051", what, node, hint)
+            return _refuse_tuple(scope, helper.node, node)
         inner = self._entered(scope, node, helper, frozen=_arrays(scope))
         if inner is None:
             return UNKNOWN
@@ -458,6 +456,14 @@ def _sees_no_numbers_around(inner: KernelScope, helper: HelperText) -> bool:
 # ---------------------------------------------------------------------------- values
 
 
+def _refuse_tuple(
+    scope: KernelScope, node: ast.FunctionDef, place: ast.AST | Span
+) -> TypedExpression:
+    what = f"'{node.name}' returns a tuple, which is no number."
+    hint = "Assign its items, as in 'a, b = f(x)', or index it."
+    return scope.refuse("P051", what, place, hint)
+
+
 def _value(inner: KernelScope, node: ast.FunctionDef) -> TypedExpression:
     """Return the value of an inlined function; its statements precede the current statement."""
     body = without_text(node.body)
@@ -481,6 +487,8 @@ def _value(inner: KernelScope, node: ast.FunctionDef) -> TypedExpression:
     returns = _Returns(inner, node)
     with inner.reached(None):
         inner.before += read_block(inner, returns.put_in_place())
+    if returns.result in inner.parts:
+        return _refuse_tuple(inner, node, inner.tree.name_of(node))
     result, name = inner.local(returns.result), Name(inner.code(returns.result))
     if result is None or result.type is None:
         return UNKNOWN

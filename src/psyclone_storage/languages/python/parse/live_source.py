@@ -71,7 +71,7 @@ def _named_in(tree: PythonTree) -> Span:
 def _tree_of(read: FunctionText) -> PythonTree:
     """Return the syntax tree of a function with its original line numbers."""
     text = _NEWLINE * max(0, read.first - 1) + textwrap.dedent(read.text)
-    return read_tree(SourceText(read.file, text))
+    return read_tree(SourceText(read.file, text, calls={}))
 
 
 def _standing_alone(

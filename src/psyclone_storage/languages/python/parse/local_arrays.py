@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from itertools import product
+from math import prod
 from typing import Any
 
 from psyclone_storage.base.records import replace
@@ -60,6 +61,8 @@ _LISTS = ("array", "asarray")
 _TYPES = {"float": Intrinsic.REAL, "int": Intrinsic.INTEGER, "bool": Intrinsic.LOGICAL}
 _SIZED = ("float32", "float64")
 _MOST_DIMENSIONS = 7
+_MOST = 2**17
+"""Elements of a local array: 1 MiB, as the stack of a thread may have 2 MiB."""
 _WRITE = "Write 'a = np.zeros(extent)' or 'np.zeros((first, second), dtype=int)', or bool."
 
 
@@ -331,7 +334,13 @@ def _shape(scope: KernelScope, call: ast.Call) -> tuple[Expr, ...]:
         scope.refuse("P051", what, said, _WRITE)
         return ()
     found = [_extent(scope, part) for part in parts]
-    return tuple(one for one in found if one is not None) if None not in found else ()
+    shape = tuple(one for one in found if one is not None)
+    if prod(value or 1 for one in shape if (value := integer_value(one)) is not None) > _MOST:
+        what = f"'{scope.text(call)}' has more than {_MOST} elements."
+        hint = "Local arrays are on the stack of a thread: use a field, or fewer elements."
+        scope.refuse("P051", what, said, hint)
+        return ()
+    return shape if len(shape) == len(found) else ()
 
 
 def _extent(scope: KernelScope, part: ast.expr) -> Expr | None:

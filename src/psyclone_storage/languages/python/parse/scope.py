@@ -371,6 +371,15 @@ class KernelScope:
         self.variables.add(name.lower())
         return name
 
+    def name_of_constant(self, wish: str) -> str:
+        """Return a name in typed code for a constant, which may have this name in the kernel."""
+        key = wish.lower()
+        if key in self.variables or any(one.lower() == key for one in self.constants):
+            return self.fresh_name(wish)
+        self.taken.reserve(wish)
+        self.variables.add(key)
+        return wish
+
     def constant(self, node: ast.Name, type_: Intrinsic) -> TypedExpression:
         """Return a module variable, which is read when the kernel runs."""
         name, module = node.id, self.chain[-1].module if self.chain else ""

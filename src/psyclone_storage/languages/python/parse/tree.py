@@ -98,8 +98,9 @@ def read_tree(source: SourceText) -> PythonTree:
             # declared encoding.
             compile(source.text.encode("utf-8"), source.name, "exec", dont_inherit=True)
     except SyntaxError as error:
-        # The text of a nested function lacks the variables of the function around it.
-        if not (error.msg or "").startswith("no binding for nonlocal"):
+        # A function of a running program lacks the variables of the function around it.
+        unbound = (error.msg or "").startswith("no binding for nonlocal")
+        if source.calls is None or not unbound:
             raise CompileError(_refused(source, starts, error)) from None
     except UnicodeEncodeError as error:
         what = "a character is not UTF-8"

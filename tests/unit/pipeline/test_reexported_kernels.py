@@ -1,0 +1,228 @@
+"""Kernels in Python that modules import from each other: ahead of time as in Python itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command import run_command
+
+WORDS = "from psyclone_storage.gocean import *\n"
+KERNEL = """
+@kernel(iterates_over=GO_ALL_PTS, index_offset=GO_OFFSET_ANY)
+def {}(new: field[GO_WRITE, GO_CT]):
+    new[0, 0] = {}
+"""
+K = KERNEL.format("k", "1.0")
+OTHER = KERNEL.format("k", "2.0")
+SCALE = "SCALE = 3.0\n" + KERNEL.format("k", "SCALE")
+
+# The import in the algorithm, the called name, the other files, and the value of the kernel that
+# Python calls; None if Python raises an error.
+CASES: dict[str, tuple[str, str, dict[str, str], str | None]] = {
+    "by name": ("mid import k", "k", {"mid.py": "from kernels import k", "kernels.py": K}, "1"),
+    "whole": ("mid import *", "k", {"mid.py": "from kernels import *", "kernels.py": K}, "1"),
+    "renamed": (
+        "mid import b as c",
+        "c",
+        {"mid.py": "from low import a as b", "low.py": "from kernels import k as a",
+         "kernels.py": K},
+        "1",
+    ),
+    "package": (
+        "pkg import k",
+        "k",
+        {"pkg/__init__.py": "from .kernels import k", "pkg/kernels.py": SCALE, "kernels.py": OTHER},
+        "3",
+    ),
+    "package of packages": (
+        "pkg import *",
+        "k",
+        {"pkg/__init__.py": "from .low import *", "pkg/low/__init__.py": "from ..kernels import k",
+         "pkg/kernels.py": SCALE},
+        "3",
+    ),
+    "absolute in a package": (
+        "pkg import k",
+        "k",
+        {"pkg/__init__.py": "from kernels import k", "pkg/kernels.py": K, "kernels.py": OTHER},
+        "2",
+    ),
+    "package before module": (
+        "pkg import k",
+        "k",
+        {"pkg/__init__.py": "from .kernels import *", "pkg/kernels/__init__.py": K,
+         "pkg/kernels.py": OTHER},
+        "1",
+    ),
+    "from the package itself": (
+        "pkg.mid import k",
+        "k",
+        {"pkg/__init__.py": K, "pkg/mid.py": "from . import k"},
+        "1",
+    ),
+    "cycle": (
+        "mid import *",
+        "k",
+        {"mid.py": "from low import *\n" + WORDS + K, "low.py": "from mid import *"},
+        "1",
+    ),
+    "cycle without kernel": (
+        "mid import k",
+        "k",
+        {"mid.py": "from low import k", "low.py": "from mid import k"},
+        None,
+    ),
+    "the last import": (
+        "mid import k",
+        "k",
+        {"mid.py": "from low import k\nfrom kernels import *", "low.py": K, "kernels.py": OTHER},
+        "2",
+    ),
+    "the last definition": (
+        "mid import k",
+        "k",
+        {"mid.py": "from kernels import *\n" + WORDS + K, "kernels.py": OTHER},
+        "1",
+    ),
+    "hidden by a value": (
+        "mid import k",
+        "k",
+        {"mid.py": "from kernels import k\nk = 1", "kernels.py": K},
+        None,
+    ),
+    "optional": (
+        "mid import k",
+        "k",
+        {"mid.py": "try:\n    from kernels import k\nexcept ImportError:\n    k = None",
+         "kernels.py": K},
+        "1",
+    ),
+    "two ways": (
+        "mid import *\nfrom kernels import *",
+        "k",
+        {"mid.py": "from kernels import *", "kernels.py": K},
+        "1",
+    ),
+    "empty list": ("kernels import *", "k", {"kernels.py": "__all__ = []\n" + K}, None),
+    "list": ("kernels import *", "k", {"kernels.py": "__all__ = ['k']\n" + K}, "1"),
+    "longer list": (
+        "kernels import *", "k", {"kernels.py": "__all__ = []\n__all__ += ['k']\n" + K}, "1",
+    ),
+    "list on the way": (
+        "mid import *", "k", {"mid.py": "from low import *", "low.py": "__all__ = ()\n" + K}, None,
+    ),
+    "list by name": ("kernels import k", "k", {"kernels.py": "__all__ = []\n" + K}, "1"),
+    "private": ("kernels import *", "_k", {"kernels.py": KERNEL.format("_k", "1.0")}, None),
+    "renamed private": (
+        "mid import *",
+        "k",
+        {"mid.py": "from kernels import a as _k, a as k", "kernels.py": KERNEL.format("a", "4.0")},
+        "4",
+    ),
+    "misspelt": ("mid import *", "k", {"mid.py": "from kernels import c", "kernels.py": K}, None),
+}  # fmt: skip
+
+# Runs the algorithm in a process, and then the generated files.
+PROGRAM = """
+import sys
+from psyclone_storage.gocean import configure
+from psyclone_storage.runtime.gocean import Field, Grid
+configure(target="numpy")
+for where in ("{folder}", "{folder}/out"):
+    before = set(sys.modules)
+    sys.path.insert(0, where)
+    from alg import run
+    a = Field(Grid((3, 2)))
+    run(a)
+    assert (a.values == a.max()).all()
+    print(a.max())
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+"""
+
+
+@pytest.fixture(params=sorted(CASES))
+def program(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str | None]:
+    imports, called, files, value = CASES[request.param]
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(WORDS + text + "\n")
+    (tmp_path / "alg.py").write_text(
+        f"{WORDS}from {imports}\n\n\ndef run(new):\n    invoke({called}(new))\n"
+    )
+    return tmp_path, value
+
+
+def test_as_python_imports(program: tuple[Path, str | None]) -> None:
+    folder, value = program
+    done = run_command(["alg.py", "--target", "numpy", "--output-dir", "out"], folder)
+    if value is None:
+        assert done.status == 1
+        assert done.err.startswith(("error[S110]", "error[P040]"))
+        return
+    assert done.err == ""
+    text = PROGRAM.format(folder=str(folder))
+    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert (ran.stdout or ran.stderr) == f"{value}.0\n" * 2
+
+
+def test_results_depend_on_every_module_of_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PSYCLONE_STORAGE_CACHE", str(tmp_path / "kept"))
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "alg.py").write_text(f"{WORDS}from pkg import k\ninvoke(k(new))\n")
+    (tmp_path / "pkg" / "__init__.py").write_text("from .one import k\n")
+    (tmp_path / "pkg" / "one.py").write_text(WORDS + K)
+    (tmp_path / "pkg" / "two.py").write_text(WORDS + OTHER)
+    words = ["alg.py", "--target", "numpy", "--output-dir", "out", "--depfile", "out/made.d"]
+    first = run_command(words, tmp_path).written
+    assert all(name in first["out/made.d"] for name in ("pkg/__init__.py", "pkg/one.py"))
+    (tmp_path / "pkg" / "__init__.py").write_text("from .two import k\n")
+    second = run_command(words, tmp_path).written
+    assert "1.0" in first["out/alg_psy.py"]
+    assert "2.0" in second["out/alg_psy.py"]
+
+
+def test_missing_modules_are_named_where_they_are_imported(tmp_path: Path) -> None:
+    (tmp_path / "alg.py").write_text(f"{WORDS}from mid import k\ninvoke(k(new))\n")
+    (tmp_path / "mid.py").write_text("from kernels import k\n")
+    done = run_command(["alg.py"], tmp_path)
+    assert done.err.splitlines()[:2] == [
+        "error[P031]: The kernel 'k' is imported from 'kernels', which is not found.",
+        "  --> mid.py:1:21",
+    ]
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "kernels.py").write_text(f"# {name}\n{WORDS}{K}")
+    done = run_command(["alg.py"], tmp_path)
+    assert "which could be in 'a/kernels.py' and 'b/kernels.py'." in done.err
+
+
+@pytest.mark.parametrize("others", [{}, {"alg.py": WORDS + OTHER}])
+def test_a_kernel_of_the_algorithm_needs_no_folder(others: dict[str, str], tmp_path: Path) -> None:
+    """An algorithm uses its own kernel, although '-d' names another folder."""
+    (tmp_path / "kernels").mkdir()
+    for name, text in others.items():
+        (tmp_path / "kernels" / name).write_text(text)
+    (tmp_path / "alg.py").write_text(f"{WORDS}{K}invoke(k(new))\n")
+    words = ["alg.py", "-d", "kernels", "--target", "numpy", "--output-dir", "out"]
+    done = run_command(words, tmp_path)
+    assert done.err == ""
+    assert "1.0" in done.written["out/alg_psy.py"]
+
+
+def test_modules_import_kernels_in_fortran(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[3] / "examples" / "gocean" / "shallow_water" / "kernels"
+    (tmp_path / "mid.py").write_text("from continuity_mod import continuity as flow\n")
+    (tmp_path / "alg.py").write_text(
+        f"{WORDS}from mid import flow\ninvoke(flow(a, b, c, d, e, dt))\n"
+    )
+    words = ["alg.py", "-d", ".", "-d", str(folder), "--target", "numpy", "--output-dir", "out"]
+    done = run_command(words, tmp_path)
+    assert done.err == ""
+    assert "continuity" in done.written["out/alg_psy.py"]

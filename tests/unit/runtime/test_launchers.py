@@ -1,0 +1,74 @@
+"""Launchers that do not match the MPI library: one warning, not for children of ranks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from psyclone_storage.runtime import launchers
+
+WORDS = "each process computes the whole model"
+PROGRAM = "from psyclone_storage.runtime.ranks import world; print(world().size)"
+
+
+def warned(variables: dict[str, str], *before: str) -> bool:
+    """Return whether a program with one rank warns; `before` are the words of its parent."""
+    pytest.importorskip("mpi4py")
+    kept = {name: text for name, text in os.environ.items() if not is_of_launcher(name)}
+    done = subprocess.run(
+        [*before, sys.executable, "-c", PROGRAM],
+        env=kept | variables, capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert done.stdout == "1\n"
+    assert done.stderr.count(WORDS) <= 1
+    return WORDS in done.stderr
+
+
+def is_of_launcher(name: str) -> bool:
+    return name.startswith(("OMPI_COMM_", "PMI", "MV2_", "SLURM_"))
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({}, False),
+        ({"PMI_SIZE": "4", "PMI_RANK": "0"}, True),
+        ({"PMI_SIZE": "4", "PMI_RANK": "3"}, False),
+        ({"PMI_SIZE": "1", "PMI_RANK": "0"}, False),
+        ({"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}, True),
+        ({"OMPI_COMM_WORLD_SIZE": "1", "SLURM_STEP_NUM_TASKS": "2"}, False),
+        ({"PMIX_RANK": "0"}, False),
+        ({"PMIX_RANK": "1"}, True),
+        ({"PMIX_RANK": "2"}, False),
+        ({"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}, True),
+        ({"SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, False),
+        ({"SLURM_NTASKS": "4", "SLURM_PROCID": "0"}, False),
+    ],
+)  # fmt: skip
+def test_one_rank_of_a_launcher_of_another_library_warns(
+    variables: dict[str, str], expected: bool
+) -> None:
+    assert warned(variables) == expected
+
+
+@pytest.mark.mpi
+def test_a_program_that_a_rank_starts_does_not_warn(tmp_path: Path) -> None:
+    parent = tmp_path / "parent.py"
+    parent.write_text(
+        "import subprocess, sys\nfrom mpi4py import MPI\nsubprocess.run(sys.argv[1:], check=True)\n"
+    )
+    several = {"PMI_SIZE": "4", "PMI_RANK": "0"}
+    assert not warned(several, sys.executable, str(parent))
+    shell = ("sh", "-c", '"$@"; exit', "sh")
+    assert not warned(several, sys.executable, str(parent), *shell)
+    assert warned(several, *shell)
+
+
+def test_numbers_of_launchers_may_be_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PMI_SIZE", "many")
+    launchers.warn_of_single_rank.__wrapped__("MPI")
