@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from operator import is_
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 from psyclone_storage.base.memo import Keeper, kept_with_first
 from psyclone_storage.base.records import replace
@@ -18,9 +18,6 @@ from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 Change = Callable[[ex.Expr], ex.Expr]
 
@@ -58,18 +55,20 @@ def with_parts(expr: ex.Expr, change: Change) -> ex.Expr:
     return expr
 
 
-Changing = TypeVar("Changing", bound="DataclassInstance")
-Item = TypeVar("Item")
+Changing = TypeVar("Changing")
 
 
 def _unless_same(record: Changing, **parts: object) -> Changing:
     """Return a record with other parts, the record itself if each part is the very same."""
     if all(getattr(record, name) is part for name, part in parts.items()):
         return record
-    return replace(record, **parts)
+    changed: Any = record
+    return replace(changed, **parts)  # type: ignore[no-any-return]
 
 
-def _each(items: tuple[Item, ...], change: Callable[[Item], Item]) -> tuple[Item, ...]:
+def _each(
+    items: tuple[Changing, ...], change: Callable[[Changing], Changing]
+) -> tuple[Changing, ...]:
     """Return `items` with `change` applied to each, `items` itself if nothing changes."""
     new = tuple(map(change, items))
     return items if all(map(is_, new, items)) else new

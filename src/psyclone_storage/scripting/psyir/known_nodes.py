@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from psyclone_storage.ir import unit as un
 from psyclone_storage.languages.fortran.print.edit_script import node_extent
-
-if TYPE_CHECKING:
-    from psyclone_storage.scripting.psyir.statements import Lines, Statement
 
 Remark = un.Comment | un.Blank | un.DirectiveLine
 """Lines that belong to the next statement, or to the statement on the same line."""
@@ -22,17 +19,17 @@ class Known:
     Otherwise nodes are matched by the uid of a loop or by the source position of the statement.
     """
 
-    def __init__(self, nodes: Iterable[Statement] = (), unchanged: Collection[int] = ()) -> None:
+    def __init__(self, nodes: Iterable[Any] = (), unchanged: Collection[int] = ()) -> None:
         self._unchanged = unchanged
-        self._same: dict[int, list[Statement]] = {}
-        self._like: dict[object, list[Statement]] = {}
+        self._same: dict[int, list[Any]] = {}
+        self._like: dict[object, list[Any]] = {}
         for node in nodes:
             line = node.line()
             self._same.setdefault(id(line), []).append(node)
             if (key := _key(line)) is not None:
                 self._like.setdefault(key, []).append(node)
 
-    def find(self, block: Lines, at: int) -> Statement | None:
+    def find(self, block: tuple[un.Line, ...], at: int) -> Any:
         """Return the node of the statement at index `at` of a block, None if it is new."""
         line = block[at]
         for node in self._same.get(id(line), ()):
@@ -50,7 +47,7 @@ class Known:
         """Return whether a node represents this record."""
         return bool(self._same.get(id(line)))
 
-    def _take(self, node: Statement, line: un.Line) -> None:
+    def _take(self, node: Any, line: un.Line) -> None:
         """Remove a node from the candidates for other statements."""
         for nodes in (self._same.get(id(line), []), self._like.get(_key(line), [])):
             for number, one in enumerate(nodes):
