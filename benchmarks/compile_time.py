@@ -198,23 +198,29 @@ def many_builtins(number: int) -> str:
 
 @dataclass(frozen=True)
 class Series:
-    """Programs of several sizes: `sizes` invokes of three calls, or calls of one invoke."""
+    """Programs of several sizes: `sizes` invokes of three calls, or calls of one invoke.
+
+    A program has as many `pairs` of fields as it needs for different data in each three calls, or
+    the given number.
+    """
 
     name: str
     kind: str
     of_invokes: bool
     sizes: Sequence[int]
     options: tuple[str, ...] = ()
+    pairs: int | None = None
 
     def text(self, size: int) -> str:
         """Return the program of a size; size 1 has one invoke of three calls."""
         invokes, calls = (size, 3) if self.of_invokes or size == 1 else (1, size)
-        return TEXTS[self.kind](invokes, calls)
+        return TEXTS[self.kind](invokes, calls, self.pairs or -(-calls // 3) + 1)
 
     def command(self, size: int, folder: Path) -> list[str]:
         """Write the program of a size and return the command that compiles it."""
         suffix, api, kernels = {
             "LFRic": (".x90", "lfric", KERNELS),
+            "built-ins": (".x90", "lfric", KERNELS),
             "GOcean": (".x90", "gocean", GOCEAN / "kernels"),
             "Python": (".py", "gocean", GOCEAN / "python" / "kernels"),
         }[self.kind]
@@ -231,6 +237,7 @@ def all_series() -> Iterator[Series]:
         yield Series("invokes of 3 calls", kind, True, many)
         yield Series("calls in one invoke", kind, False, many)
         yield Series("calls, auto", kind, False, some, ("--apply", "auto"))
+        yield Series("calls, few fields", kind, False, many, (), FEW)
 
 
 def print_growth(scratch: Path, runs: int, by_instructions: bool) -> None:
@@ -247,8 +254,8 @@ def print_growth(scratch: Path, runs: int, by_instructions: bool) -> None:
             )
             points.append((size, amount - fixed))
             unit = "G" if by_instructions else f"s{cost.megabytes:>7.0f} MB"
-            print(f"{series.kind:<8}{series.name:<21}{size:>6}{amount:>9.2f} {unit}", flush=True)
-        print(f"{series.kind:<8}{series.name:<21}{'':>6}{exponent(points):>9.2f}"
+            print(f"{series.kind:<10}{series.name:<21}{size:>6}{amount:>9.2f} {unit}", flush=True)
+        print(f"{series.kind:<10}{series.name:<21}{'':>6}{exponent(points):>9.2f}"
               f"   (goal: at most {EXPONENT_GOAL})", flush=True)  # fmt: skip
     what = "10^9 instructions" if by_instructions else f"CPU seconds, the least of {runs} runs"
     print(f"\n{what}; the exponent is fitted by least squares, after the cost of a program with"
@@ -294,17 +301,17 @@ def exponent(points: Sequence[tuple[int, float]]) -> float:
     return above / sum((x - middle[0]) ** 2 for x, _ in logs)
 
 
-def lfric_text(invokes: int, calls: int) -> str:
+def lfric_text(invokes: int, calls: int, pairs: int) -> str:
     """Return an LFRic algorithm: set a field, add to its nodes, smooth the next one's cells."""
-    count = -(-calls // 3) + 1
-    fields = [f"{name}{at}" for at in range(count) for name in ("node", "cell")]
+    fields = [f"{name}{at}" for at in range(pairs) for name in ("node", "cell")]
     listed = [
         call
-        for at in range(count)
+        for one in range(calls)
+        for at, following in [(one % pairs, (one + 1) % pairs)]
         for call in (
             f"setval_c(node{at}, 0.0_r_def)",
             f"nodal_pressure_kernel_type(node{at}, cell{at})",
-            f"smooth_x_kernel_type(cell{at}, cell{(at + 1) % count}, 1)",
+            f"smooth_x_kernel_type(cell{at}, cell{following}, 1)",
         )
     ]
     uses = (
@@ -316,9 +323,20 @@ def lfric_text(invokes: int, calls: int) -> str:
     return fortran_text(uses, "field_type", fields, [listed[:calls]] * invokes)
 
 
-def gocean_text(invokes: int, calls: int) -> str:
+def builtins_text(invokes: int, calls: int, pairs: int) -> str:
+    """Return an LFRic algorithm of built-ins that share a loop as long as they use few fields."""
+    fields = [f"field{at}" for at in range(pairs + 1)]
+    listed = [
+        f"inc_X_plus_bY({fields[at % pairs]}, 2.0_r_def, {fields[at % pairs + 1]})"
+        for at in range(calls)
+    ]
+    uses = ("constants_mod, only: r_def", "field_mod, only: field_type")
+    return fortran_text(uses, "field_type", fields, [listed] * invokes)
+
+
+def gocean_text(invokes: int, calls: int, pairs: int) -> str:
     """Return a GOcean algorithm: copy a field, smooth it, and hand it to the next pair."""
-    fields, listed = grid_calls(calls)
+    fields, listed = grid_calls(calls, pairs)
     uses = (
         "field_mod, only: r2d_field",
         "copy_height_mod, only: copy_height",
@@ -327,9 +345,9 @@ def gocean_text(invokes: int, calls: int) -> str:
     return fortran_text(uses, "r2d_field", fields, [listed] * invokes)
 
 
-def python_text(invokes: int, calls: int) -> str:
+def python_text(invokes: int, calls: int, pairs: int) -> str:
     """Return the same as `gocean_text`, in Python."""
-    fields, listed = grid_calls(calls)
+    fields, listed = grid_calls(calls, pairs)
     invoke = "".join(f"        {call},\n" for call in listed)
     return (
         "from copy_height_mod import copy_height\nfrom smooth_mod import smooth\n\n"
@@ -338,17 +356,17 @@ def python_text(invokes: int, calls: int) -> str:
     )
 
 
-def grid_calls(calls: int) -> tuple[list[str], list[str]]:
+def grid_calls(calls: int, pairs: int) -> tuple[list[str], list[str]]:
     """Return the fields and calls of the programs on a grid."""
-    count = -(-calls // 3) + 1
-    fields = [f"{name}{at}" for at in range(count) for name in ("old", "new")]
+    fields = [f"{name}{at}" for at in range(pairs) for name in ("old", "new")]
     listed = [
         call
-        for at in range(count)
+        for one in range(calls)
+        for at, following in [(one % pairs, (one + 1) % pairs)]
         for call in (
             f"copy_height(old{at}, new{at})",
             f"smooth(new{at}, old{at})",
-            f"copy_height(new{at}, old{(at + 1) % count})",
+            f"copy_height(new{at}, old{following})",
         )
     ]
     return fields, listed[:calls]
@@ -370,7 +388,14 @@ def fortran_text(
     )
 
 
-TEXTS = {"LFRic": lfric_text, "GOcean": gocean_text, "Python": python_text}
+TEXTS = {
+    "LFRic": lfric_text,
+    "built-ins": builtins_text,
+    "GOcean": gocean_text,
+    "Python": python_text,
+}
+FEW = 2
+"""The number of pairs of fields of programs with few fields."""
 
 
 # ------------------------------------------------------------------ processes

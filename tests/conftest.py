@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import pairwise
 from building import shared_folder
 from cpu_times import CpuTimes
 from golden import Compare, compare_folder
@@ -138,6 +139,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Whatever a test generates is what the adversaries have no word against.
     os.environ.setdefault("PSYCLONE_STORAGE_CHECK", "1")
     runpy.run_path(str(EXTERNAL / "variants.py"))["refresh_variants"](EXTERNAL)
+    pairwise.IS_COMPLETE = config.getoption("--matrix")
     keep_bytecode(config)
     keep_libraries(config)
     let_ranks_sleep(config)

@@ -6,16 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from language import SOURCE, above_limits, counts, read_limits, sample_text, violations
+from language import SOURCE, Violation, above_limits, counts, read_limits, sample_text, violations
 
 
-def test_no_folder_breaks_a_rule_more_often_than_its_limit() -> None:
-    above = above_limits(violations(SOURCE), read_limits())
+@pytest.fixture(scope="module")
+def found() -> list[Violation]:
+    """Return the violations in the package."""
+    return violations(SOURCE)
+
+
+def test_no_folder_breaks_a_rule_more_often_than_its_limit(found: list[Violation]) -> None:
+    above = above_limits(found, read_limits())
     assert not above, "\n".join(map(str, above))
 
 
-def test_limits_are_not_larger_than_the_numbers() -> None:
-    number = counts(violations(SOURCE))
+def test_limits_are_not_larger_than_the_numbers(found: list[Violation]) -> None:
+    number = counts(found)
     assert {key: limit for key, limit in read_limits().items() if limit > number[key]} == {}, (
         "run 'python tests/support/language.py --record'"
     )
@@ -40,7 +46,7 @@ def test_words_are_found(tmp_path: Path, text: str, expected: list[tuple[str, in
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "found"),
+    ("first", "second", "collides"),
     [
         ("def f(): ...", "def f(): ...", True),
         ("class Form: ...", "Form = int | str", True),
@@ -49,14 +55,14 @@ def test_words_are_found(tmp_path: Path, text: str, expected: list[tuple[str, in
         ("def f(): ...", "class A:\n    def f(self): ...", False),
     ],
 )
-def test_collisions_are_found(tmp_path: Path, first: str, second: str, found: bool) -> None:
+def test_collisions_are_found(tmp_path: Path, first: str, second: str, collides: bool) -> None:
     (tmp_path / "a.py").write_text(first, encoding="utf-8")
     (tmp_path / "b.py").write_text(second, encoding="utf-8")
-    assert [each.rule for each in violations(tmp_path)] == ["collision"] * found
+    assert [each.rule for each in violations(tmp_path)] == ["collision"] * collides
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "is_found"),
     [
         ("def may_move() -> Reasons: ...\n", True),
         ("def refused() -> Iterator[Diagnostic]: ...\n", True),
@@ -69,10 +75,10 @@ def test_collisions_are_found(tmp_path: Path, first: str, second: str, found: bo
     ],
 )
 def test_functions_that_return_diagnostics_begin_with_check(
-    tmp_path: Path, text: str, found: bool
+    tmp_path: Path, text: str, is_found: bool
 ) -> None:
     (tmp_path / "a.py").write_text(text, encoding="utf-8")
-    assert [each.rule for each in violations(tmp_path)] == ["check-prefix"] * found
+    assert [each.rule for each in violations(tmp_path)] == ["check-prefix"] * is_found
 
 
 def test_one_more_violation_is_above_the_limit(tmp_path: Path) -> None:

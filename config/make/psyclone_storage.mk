@@ -11,6 +11,8 @@
 #   PSYCLONE_STORAGE          the command
 #   PSYCLONE_STORAGE_FLAGS    its options, such as -d kernels -s optimise.py
 #   PSYCLONE_STORAGE_NEEDS    what else makes it run again, such as the makefile with the options
+#   PSYCLONE_STORAGE_KERNELS  the folder of changed kernels (default: kernels in the first 'out'); the
+#                             number of a kernel depends on the path of its PSy layer from there
 
 PSYCLONE_STORAGE ?= psyclone-storage
 PSYCLONE_STORAGE_FLAGS ?=
@@ -19,9 +21,11 @@ PSYCLONE_STORAGE_NEEDS ?=
 # $(1) is the folder of the algorithms, $(2) that of what is generated. The command touches a stamp,
 # for its outputs keep their times; an output that was removed makes it run again.
 define psyclone-storage-rules
+PSYCLONE_STORAGE_KERNELS ?= $(2)/kernels
+
 $(2)/%.stamp: $(1)/%.x90 $$(PSYCLONE_STORAGE_NEEDS)
 	$$(PSYCLONE_STORAGE) $$(PSYCLONE_STORAGE_FLAGS) -oalg $(2)/$$*.f90 -opsy $(2)/$$*_psy.f90 \
-	    -okern $(2)/kernels --kernel-renaming layer --gather-kernels $(2)/$$*_kernels.F90 \
+	    -okern $$(PSYCLONE_STORAGE_KERNELS) --kernel-renaming layer --gather-kernels $(2)/$$*_kernels.F90 \
 	    --depfile $$@.d --stamp $$@ $$<
 
 $(2)/%.f90 $(2)/%_psy.f90 $(2)/%_kernels.F90: $(2)/%.stamp

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
 
 from builds.conftest import DIES, STARTS, BuildProject
+from pairwise import selected
 
 pytestmark = pytest.mark.builds
+
+TOOLS = ("ninja", "make", "cmake-ninja", "cmake-make")
+WITH_ONE = pytest.mark.parametrize("tool", selected(TOOLS, "ninja", "cmake-make"), indirect=True)
+WITH_OTHER = pytest.mark.parametrize("tool", selected(TOOLS, "make", "cmake-ninja"), indirect=True)
+"""Half of the tools each, one with CMake; all with `--matrix`."""
 
 
 def test_nothing_is_done_twice(project: BuildProject) -> None:
@@ -20,6 +27,7 @@ def test_nothing_is_done_twice(project: BuildProject) -> None:
         assert project.model.stat().st_mtime_ns == time
 
 
+@WITH_ONE
 def test_an_algorithm_is_changed(built_project: BuildProject) -> None:
     built_project.changed("source/first_alg_mod.x90", "1005.0_r_def", "1006.0_r_def")
     names = set(built_project.texts())
@@ -28,6 +36,7 @@ def test_an_algorithm_is_changed(built_project: BuildProject) -> None:
     assert built_project.build() == 0
 
 
+@WITH_OTHER
 def test_a_kernel_is_changed(built_project: BuildProject) -> None:
     names, time = set(built_project.kernels()), built_project.model.stat().st_mtime_ns
     built_project.changed(
@@ -40,6 +49,7 @@ def test_a_kernel_is_changed(built_project: BuildProject) -> None:
     assert built_project.build() == 0
 
 
+@WITH_ONE
 def test_a_module_of_the_script_is_changed(built_project: BuildProject) -> None:
     names = set(built_project.kernels())
     built_project.changed("tools/psyclone_tools.py", "LAYERS = 20", "LAYERS = 30")
@@ -49,6 +59,7 @@ def test_a_module_of_the_script_is_changed(built_project: BuildProject) -> None:
     assert built_project.build() == 0
 
 
+@WITH_OTHER
 def test_the_settings_are_changed(built_project: BuildProject) -> None:
     assert any("halo_exchange" in text for text in built_project.texts().values())
     built_project.changed("settings.cfg", "DISTRIBUTED_MEMORY = true", "DISTRIBUTED_MEMORY = false")
@@ -57,6 +68,7 @@ def test_the_settings_are_changed(built_project: BuildProject) -> None:
     assert built_project.build() == 0
 
 
+@WITH_ONE
 def test_what_is_only_touched_is_not_built_again(built_project: BuildProject) -> None:
     time = built_project.model.stat().st_mtime_ns
     built_project.touched("tools/psyclone_tools.py")
@@ -64,11 +76,29 @@ def test_what_is_only_touched_is_not_built_again(built_project: BuildProject) ->
     assert built_project.model.stat().st_mtime_ns == time
 
 
+@WITH_OTHER
 def test_kernels_that_are_no_longer_changed_are_gone(built_project: BuildProject) -> None:
     built_project.changed("optimise.py", "psyclone_tools.fix_layers(kernel)", "pass")
     assert built_project.build() == 2
     assert built_project.kernels() == {}
     assert built_project.build() == 0
+
+
+@pytest.mark.parametrize("tool", ["make"], indirect=True)
+def test_changed_kernels_of_two_folders_with_the_same_file_name(project: BuildProject) -> None:
+    text = (project.folder / "source" / "first_alg_mod.x90").read_text()
+    (project.folder / "other").mkdir()
+    other = project.folder / "other" / "first_alg_mod.x90"
+    other.write_text(text.replace("first_alg", "third_alg"))
+    with (project.folder / "Makefile").open("a") as file:
+        file.write("$(eval $(call psyclone-storage-rules,other,more))\n")
+        file.write("model: more/first_alg_mod_kernels.F90\n")
+    assert project.build() == 3
+    assert project.build() == 0
+    gathered = project.folder.rglob("*_kernels.F90")
+    found = [re.findall(r"(?m)^ *module (\w+)$", path.read_text()) for path in gathered]
+    assert [len(names) for names in found] == [2, 2, 2]
+    assert len({name for names in found for name in names}) == 6
 
 
 def test_a_deleted_output_is_made_again(built_project: BuildProject) -> None:
@@ -83,6 +113,7 @@ def test_a_deleted_output_is_made_again(built_project: BuildProject) -> None:
         assert built_project.build() == 0
 
 
+@WITH_ONE
 def test_three_clean_builds_are_the_same(project: BuildProject) -> None:
     """Commands run at the same time: only names that depend on their layers alone are the same.
 

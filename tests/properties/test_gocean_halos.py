@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from gocean_programs import WRITE, kernel, schedule
+from pairwise import some_of
 from psyclone_storage.coherence.check_halos import check_halos
 from psyclone_storage.coherence.scenarios import HaloScenario
 from psyclone_storage.domains.gocean.rules import GoceanRules
@@ -205,7 +206,7 @@ PAIRS = [(one, two) for one in NAMES for two in NAMES if one != two]
 CALLS = st.lists(st.tuples(st.sampled_from(sorted(KERNELS)), st.sampled_from(PAIRS)), max_size=7)
 
 
-@settings(max_examples=60)
+@settings(max_examples=some_of(60))
 @given(CALLS.filter(bool))
 def test_four_ranks_compute_what_one_does(calls: list[tuple[str, tuple[str, str]]]) -> None:
     text = ", ".join(f"{name}({one}, {two})" for name, (one, two) in calls)
@@ -215,7 +216,7 @@ def test_four_ranks_compute_what_one_does(calls: list[tuple[str, tuple[str, str]
         np.testing.assert_allclose(together[name], alone[name], rtol=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=some_of(40))
 @given(CALLS.filter(bool))
 def test_flags_let_halos_be_exchanged_that_are_stale(
     calls: list[tuple[str, tuple[str, str]]],
@@ -256,7 +257,7 @@ def with_interiors(text: str) -> Schedule:
     return bench.schedule
 
 
-@settings(max_examples=60)
+@settings(max_examples=some_of(60))
 @given(CALLS.filter(bool), st.sampled_from((2, 4)))
 def test_interiors_run_while_halos_are_anything(
     calls: list[tuple[str, tuple[str, str]]], ranks: int

@@ -14,6 +14,7 @@ from itertools import product
 import pytest
 
 from gocean_programs import schedule
+from pairwise import some_of
 from properties.grid_machine import (
     FIRST,
     LAST_COLUMN,
@@ -45,7 +46,7 @@ ON_LOOPS = (
     "fuse", "swap-loops", "tile-loops", "tile-columns", "chunk-loop", "openmp-parallel-do",
     "openmp-do", "openmp-parallel", "move",
 )  # fmt: skip
-CASES, STEPS_TRIED = 300, 12
+CASES, STEPS_TRIED = some_of(300), 12
 
 
 def random_step(rng: random.Random, bench: Workbench) -> Step | None:

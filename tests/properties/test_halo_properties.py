@@ -9,6 +9,7 @@ from functools import cache
 
 import pytest
 
+from pairwise import some_of
 from properties.psyclone_tables import demanded_exchanges, placed_exchanges
 from properties.random_schedules import RULES, Case, random_case
 from psyclone_storage.coherence.check_halos import check_halos, execute
@@ -22,7 +23,7 @@ from psyclone_storage.ir.walk import calls_in
 from psyclone_storage.transform.halos import with_halos, without_halos
 from psyclone_storage.transform.marks import eliminate_dead_halo_flags
 
-BATCHES = range(10)
+BATCHES = range(some_of(10))
 PER_BATCH = 400
 
 
@@ -55,20 +56,20 @@ def test_no_entry_state_makes_a_planned_schedule_read_stale_data(number: int) ->
 
 def test_fused_loops_read_no_stale_data_either() -> None:
     fused = 0
-    for seed in range(3000):
+    for seed in range(some_of(3000)):
         case = random_case(seed, fused=True)
         fused += len(case.schedule.body) < len(random_case(seed).schedule.body)
         schedule = with_halos(case.schedule, RULES)
         prepared = prepare(schedule)
         for world in some_worlds(schedule, case.shared, 4):
             assert check_halos(prepared, world) == (), (schedule.name, world)
-    assert fused > 200
+    assert fused > some_of(200)
 
 
 @pytest.mark.parametrize("fused", [False, True])
 def test_schedules_read_no_stale_data_whichever_names_are_one_object(fused: bool) -> None:
     aliased = joined = 0
-    for seed in range(800):
+    for seed in range(some_of(800)):
         case = random_case(seed, fused=fused, aliased=True)
         schedule = with_halos(case.schedule, RULES)
         aliased += any(datum.may_alias for datum in schedule.data)
@@ -76,8 +77,8 @@ def test_schedules_read_no_stale_data_whichever_names_are_one_object(fused: bool
         prepared = prepare(schedule)
         for world in some_worlds(schedule, case.shared, 8):
             assert check_halos(prepared, world) == (), (schedule.name, world)
-    assert aliased > 400
-    assert not fused or joined > 50
+    assert aliased > some_of(400)
+    assert not fused or joined > some_of(50)
 
 
 def test_most_random_schedules_would_read_stale_data_without_exchanges() -> None:
@@ -89,7 +90,7 @@ def test_most_random_schedules_would_read_stale_data_without_exchanges() -> None
     assert stale > PER_BATCH / 2
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(some_of(3)))
 def test_each_exchange_is_needed_in_some_entry_state(number: int) -> None:
     checked = excused = 0
     for case, schedule in batch(number):
@@ -146,7 +147,7 @@ def uses_of(schedule: Schedule, datum: str) -> Iterator[tuple[Loop, KernelCall, 
                         yield loop, call, described.access
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(some_of(3)))
 def test_a_guard_would_never_skip_an_exchange_that_has_none(number: int) -> None:
     unguarded = 0
     for case, schedule in batch(number):
@@ -165,7 +166,7 @@ def test_a_guard_would_never_skip_an_exchange_that_has_none(number: int) -> None
     assert unguarded > PER_BATCH / 4
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(some_of(3)))
 def test_a_guard_skips_an_exchange_in_some_entry_state(number: int) -> None:
     for case, schedule in batch(number, 150):
         guarded = {item.uid for item in exchanges(schedule) if item.guarded}
@@ -189,7 +190,7 @@ def has_symbols(schedule: Schedule, datum: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", range(some_of(5)))
 def test_planning_twice_changes_nothing_and_breaks_nothing(number: int) -> None:
     for case, schedule in batch(number):
         assert with_halos(schedule, RULES) == schedule
@@ -197,7 +198,7 @@ def test_planning_twice_changes_nothing_and_breaks_nothing(number: int) -> None:
         assert check_schedule(schedule) == ()
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", range(some_of(5)))
 def test_no_value_is_exchanged_more_often_than_the_tables_of_psyclone_demand(number: int) -> None:
     fewer = 0
     for case, schedule in batch(number):
@@ -226,7 +227,7 @@ def test_the_adversary_finds_an_exchange_that_is_too_shallow() -> None:
             found += any(
                 check_halos(prepared, world) for world in halo_scenarios(broken, case.shared)
             )
-    assert found > 50
+    assert found > some_of(50)
 
 
 def flags_after(schedule: Schedule) -> Callable[[HaloScenario], tuple[str, ...]]:
@@ -247,7 +248,7 @@ def asking_later(schedule: Schedule, levels: int) -> Schedule:
     return replace(schedule, body=(*schedule.body, *asked))
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(some_of(3)))
 def test_nobody_hears_of_marks_that_are_left_out_but_of_each_other_mark(number: int) -> None:
     left_out = heard = 0
     for case, schedule in batch(number, 150):
@@ -265,8 +266,8 @@ def test_nobody_hears_of_marks_that_are_left_out_but_of_each_other_mark(number: 
                 heard += 1
                 missing = flags_after(without(fewer, mark.uid))
                 assert any(missing(one) != flags(one) for one in every)
-    assert left_out > 10
-    assert heard > 100
+    assert left_out > some_of(10)
+    assert heard > some_of(100)
 
 
 def has_known_depths(schedule: Schedule) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+from pairwise import some_of
 from properties.random_schedules import RULES, random_case
 from properties.worked import ALIASED, GRIDS, PLANES, Worked, on_grid, on_plane
 from psyclone_storage.analysis.schedules.dependence import dependences
@@ -71,14 +72,14 @@ def test_steps_plan_what_a_complete_plan_contains(number: int) -> None:
     planes = [on_plane(seed) for seed in PLANES[number::8]]
     aliased = [on_plane(seed, aliased=True) for seed in ALIASED[number::8]]
     grids = [on_grid(seed) for seed in GRIDS[number::8]]
-    assert sum(map(check_versions, (*planes, *aliased, *grids))) > 300
+    assert sum(map(check_versions, (*planes, *aliased, *grids))) > some_of(300)
 
 
 @pytest.mark.parametrize("aliased", [False, True])
 @pytest.mark.parametrize("annexed", [False, True])
 def test_edited_schedules_are_planned_completely(aliased: bool, annexed: bool) -> None:
     differ = 0
-    for seed in range(150):
+    for seed in range(some_of(150)):
         rng = random.Random(seed)
         start = random_case(seed, aliased=aliased).schedule
         schedule = replace(without_halos(start), annexed_clean=annexed)
@@ -93,7 +94,7 @@ def test_edited_schedules_are_planned_completely(aliased: bool, annexed: bool) -
             assert placed >= {one.statement.uid for one in plan.exchanges if one.before == "end"}
             differ += made != before
             before = made
-    assert differ > 150
+    assert differ > some_of(150)
 
 
 def edited(rng: random.Random, schedule: Schedule, removed: list[object]) -> Schedule:
@@ -114,7 +115,7 @@ def edited(rng: random.Random, schedule: Schedule, removed: list[object]) -> Sch
 @pytest.mark.parametrize("aliased", [False, True])
 def test_edited_schedules_are_checked_completely(aliased: bool) -> None:
     refused, broken = 0, 0
-    for seed in range(30):
+    for seed in range(some_of(30)):
         rng = random.Random(seed)
         start = random_case(seed, aliased=aliased).schedule
         whole = [one for one in with_halos(start, RULES).body if isinstance(one, HaloExchange)]
@@ -130,7 +131,7 @@ def test_edited_schedules_are_checked_completely(aliased: bool) -> None:
             refused += bool(reasons)
             broken += bool(problems)
         check_places(schedule)
-    assert min(refused, broken) > 50
+    assert min(refused, broken) > some_of(50)
 
 
 @pytest.mark.parametrize("most", [0, 3, 1000])
@@ -138,7 +139,7 @@ def test_results_of_any_version_stay_correct(most: int, monkeypatch: pytest.Monk
     """Results that are copied, modified or moved back and forth equal those from empty caches."""
     monkeypatch.setattr(memo, "_FEW", most)
     differ = 0
-    for seed in range(25):
+    for seed in range(some_of(25)):
         rng = random.Random(seed)
         start = random_case(seed, aliased=seed % 2 == 0).schedule
         removed = [*start.body]
@@ -158,7 +159,7 @@ def test_results_of_any_version_stay_correct(most: int, monkeypatch: pytest.Monk
                 names = frozenset({datum.name})
                 assert positions_using(one, names) == positions_using(anew, names)
             differ += one is not seen[-1]
-    assert differ > 100
+    assert differ > some_of(100)
 
 
 def ends(exchange: HaloExchange) -> list[HaloExchange]:
@@ -185,7 +186,7 @@ def check_places(schedule: Schedule) -> None:
 def test_a_repeated_statement_is_found_after_any_edit() -> None:
     """Results for versions without one stay correct, whichever version was seen before."""
     found, after = 0, 0
-    for seed in range(40):
+    for seed in range(some_of(40)):
         rng = random.Random(seed)
         schedule = without_halos(random_case(seed).schedule)
         correct = [schedule]
@@ -210,7 +211,7 @@ def test_a_repeated_statement_is_found_after_any_edit() -> None:
             one = rng.choice(correct)
             assert answers(one) == answers(replace(one, versions=Versions()))
             after += bool(repeated)
-    assert min(found, after) > 50
+    assert min(found, after) > some_of(50)
 
 
 def answers(schedule: Schedule) -> object:
@@ -250,7 +251,7 @@ def test_threads_get_correct_results_of_one_schedule() -> None:
 
 def test_an_exchange_starts_after_the_last_obstacle() -> None:
     moved = 0
-    for seed in range(150):
+    for seed in range(some_of(150)):
         schedule = with_halos(random_case(seed, aliased=seed % 2 == 0).schedule, RULES)
         for item in schedule.body:
             if not isinstance(item, HaloExchange):
@@ -264,7 +265,7 @@ def test_an_exchange_starts_after_the_last_obstacle() -> None:
                 body = step.transform(schedule, RULES).body
                 assert body[early].uid == split.body[at].uid
                 moved += 1
-    assert moved > 50
+    assert moved > some_of(50)
 
 
 def earliest_start(schedule: Schedule, at: int) -> int:

@@ -13,6 +13,7 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from kernel_bodies import code_of
+from pairwise import some_of
 from psyclone_storage.analysis.bodies.nests import footprints_of
 from psyclone_storage.analysis.footprints import check_fuse, check_parallel, check_swap
 from psyclone_storage.ir.expr import Binary, Expr, Index, Keyword, Literal, Name, Range, Unary
@@ -184,7 +185,7 @@ def same(first: Routine, second: Routine) -> None:
         np.testing.assert_array_equal(after[name], array, err_msg=name)
 
 
-@settings(max_examples=150)
+@settings(max_examples=some_of(150))
 @given(nests())
 def test_loops_that_may_swap_may_swap(text: str) -> None:
     code = kernel(text)
@@ -198,7 +199,7 @@ def test_loops_that_may_swap_may_swap(text: str) -> None:
             same(code, jam_loops(code, 1, 3))
 
 
-@settings(max_examples=150)
+@settings(max_examples=some_of(150))
 @given(nests(), st.permutations(range(5)))
 def test_iterations_that_may_be_parallel_have_no_order(text: str, order: list[int]) -> None:
     code = kernel(text)
@@ -223,7 +224,7 @@ def _points(loop: Do, order: list[int]) -> list[Expr]:
     ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=some_of(150))
 @given(pairs())
 def test_loops_that_may_fuse_may_fuse(text: str) -> None:
     code = kernel(text)
@@ -233,7 +234,7 @@ def test_loops_that_may_fuse_may_fuse(text: str) -> None:
         same(code, fuse_loops(code, 1))
 
 
-@settings(max_examples=100)
+@settings(max_examples=some_of(100))
 @given(nests())
 def test_hoisting_chunks_and_functions_change_nothing(text: str) -> None:
     code = kernel(text)
@@ -254,7 +255,7 @@ array_values = st.one_of(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=some_of(100))
 @given(st.lists(st.tuples(sections, array_values, array_values), min_size=1, max_size=3))
 def test_array_assignments_as_loops(lines: list[tuple[str, str, str]]) -> None:
     text = "\n".join(f"{target} = {one} + {other}" for target, one, other in lines)
@@ -287,7 +288,7 @@ def sums_in_nests(draw: st.DrawFn) -> str:
     return "\n".join(filter(None, text.splitlines()))
 
 
-@settings(max_examples=100)
+@settings(max_examples=some_of(100))
 @given(sums_in_nests())
 def test_sums_over_levels_as_loops(text: str) -> None:
     code = kernel(text)

@@ -25,6 +25,7 @@ from loop_machine import (
     memory_of,
     orders,
 )
+from pairwise import some_of
 from psyclone_storage.analysis.bodies.coverage import Coverage
 from psyclone_storage.analysis.bodies.flow import flow_of
 from psyclone_storage.analysis.bodies.independence import (
@@ -213,7 +214,7 @@ def verdicts(code: Routine, rng: random.Random) -> dict[tuple[object, ...], obje
     return found
 
 
-EXAMPLES = int(os.environ.get("LOOP_EXAMPLES", "250"))
+EXAMPLES = int(os.environ.get("LOOP_EXAMPLES", some_of(250)))
 ANY_TIME = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
 
 
@@ -284,7 +285,7 @@ def test_most_parallel_loops_are_said_to_be() -> None:
     counted: Counter[bool] = Counter()
 
     @seed(7)
-    @settings(max_examples=300, **ANY_TIME)
+    @settings(max_examples=some_of(300), **ANY_TIME)
     @given(routines())
     def count(text: str) -> None:
         if is_parallel_for_some_values(text):

@@ -11,6 +11,7 @@ import pytest
 
 from lfric_in_python import CORPUS, KERNELS, in_python
 from mutated_texts import WORDS_OF_COLUMNS, mutated, seeds
+from pairwise import some_of
 from properties.python_columns import (
     REALS,
     ColumnWriter,
@@ -57,14 +58,14 @@ def algorithms() -> list[str]:
 def test_c_computes_what_python_computes(pytestconfig: pytest.Config) -> None:
     for start in range(pytestconfig.getoption("--campaign")):
         texts = {}
-        for seed in range(80 * start, 80 * (start + 1)):
+        for seed in range(80 * start, 80 * start + some_of(80)):
             text = ColumnWriter(seed).kernel()
             try:
                 codes_of(text)
             except CompileError:
                 continue
             texts[seed] = text
-        assert len(texts) > 60
+        assert len(texts) > some_of(60)
         library, units = as_library(texts)
         for seed, text in texts.items():
             try:
@@ -81,7 +82,7 @@ def test_c_and_numpy_compute_with_four_bytes_what_python_does(
     """What C and NumPy compute of data of two precisions has the bits of Python and NumPy."""
     for start in range(pytestconfig.getoption("--campaign")):
         texts, single = {}, {}
-        for seed in range(80 * start, 80 * (start + 1)):
+        for seed in range(80 * start, 80 * start + some_of(80)):
             rng = random.Random(seed)
             of_four = frozenset(rng.sample(REALS, rng.choice([1, 2, 4, 5])))
             text = PrecisionWriter(seed).kernel()
@@ -90,7 +91,7 @@ def test_c_and_numpy_compute_with_four_bytes_what_python_does(
             except CompileError:
                 continue
             texts[seed], single[seed] = text, of_four
-        assert len(texts) > 30
+        assert len(texts) > some_of(30)
         library, units = as_library(texts, single)
         for seed, text in texts.items():
             try:
@@ -109,7 +110,7 @@ def test_c_and_numpy_compute_with_four_bytes_what_python_does(
 
 def test_no_mutation_makes_a_trace(pytestconfig: pytest.Config) -> None:
     refused, rounds = 0, pytestconfig.getoption("--campaign")
-    for seed in seeds(0, 300, rounds):
+    for seed in seeds(0, some_of(300), rounds):
         rng = random.Random(seed)
         text = mutated(rng, rng.choice(kernels()), WORDS_OF_COLUMNS)
         try:
@@ -117,12 +118,12 @@ def test_no_mutation_makes_a_trace(pytestconfig: pytest.Config) -> None:
         except CompileError as error:
             refused += 1
             check(error.problems)
-    assert 100 < refused / rounds < 300
+    assert some_of(100) < refused / rounds < some_of(300)
 
 
 def test_no_mutation_of_an_algorithm_makes_a_trace(pytestconfig: pytest.Config) -> None:
     refused, rounds = 0, pytestconfig.getoption("--campaign")
-    for seed in seeds(0, 150, rounds):
+    for seed in seeds(0, some_of(150), rounds):
         rng = random.Random(seed)
         text = mutated(rng, rng.choice(algorithms()), WORDS_OF_COLUMNS)
         try:
@@ -130,7 +131,7 @@ def test_no_mutation_of_an_algorithm_makes_a_trace(pytestconfig: pytest.Config) 
         except CompileError as error:
             refused += 1
             check(error.problems)
-    assert 50 < refused / rounds < 150
+    assert some_of(50) < refused / rounds < some_of(150)
 
 
 def check(problems: tuple[Diagnostic, ...]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mutated_texts import mutated, seeds
+from pairwise import some_of
 from properties.python_kernels import (
     SETTINGS,
     Writer,
@@ -47,7 +48,7 @@ COMPILER = make_compiler(
 )
 
 
-@pytest.mark.parametrize("start", range(0, 200, 50))
+@pytest.mark.parametrize("start", range(0, some_of(200), 50))
 def test_what_is_accepted_computes_what_python_computes(
     start: int, pytestconfig: pytest.Config
 ) -> None:
@@ -64,7 +65,7 @@ def test_what_is_accepted_computes_what_python_computes(
     assert accepted > 30
 
 
-@pytest.mark.parametrize("start", range(0, 300, 100))
+@pytest.mark.parametrize("start", range(0, some_of(300), 100))
 def test_c_computes_what_python_computes(start: int) -> None:
     texts = {}
     for seed in range(start, start + 100):
@@ -81,7 +82,7 @@ def test_c_computes_what_python_computes(start: int) -> None:
     assert len(texts) > 60
 
 
-@pytest.mark.parametrize("start", range(0, 1200, 300))
+@pytest.mark.parametrize("start", range(0, some_of(1200), 300))
 def test_no_mutation_makes_a_trace(start: int, pytestconfig: pytest.Config) -> None:
     refused, rounds = 0, pytestconfig.getoption("--campaign")
     for seed in seeds(start, 300, rounds):
@@ -97,7 +98,7 @@ def test_no_mutation_makes_a_trace(start: int, pytestconfig: pytest.Config) -> N
     assert 100 < refused / rounds < 300
 
 
-@pytest.mark.parametrize("start", range(0, 300, 150))
+@pytest.mark.parametrize("start", range(0, some_of(300), 150))
 def test_no_mutation_of_an_algorithm_makes_a_trace(start: int, pytestconfig: pytest.Config) -> None:
     refused, rounds = 0, pytestconfig.getoption("--campaign")
     for seed in seeds(start, 150, rounds):

@@ -13,6 +13,7 @@ from functools import cache
 
 import pytest
 
+from pairwise import some_of
 from properties.random_schedules import RULES
 from properties.random_storage_access import (
     CODES,
@@ -52,7 +53,7 @@ from psyclone_storage.transform.transfers import with_derived
 from psyclone_storage.transform.workbench import Workbench
 
 BATCHES = range(4)
-LEAST = 60
+LEAST = some_of(60)
 """Schedules of a batch in any run."""
 STEPS_TRIED = 8
 ON_DEVICE = 0.5

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pairwise import some_of
 from properties.random_schedules import RULES, random_case
 from psyclone_storage.coherence.check_devices import check_transfers
 from psyclone_storage.coherence.scenarios import device_scenarios
@@ -28,7 +29,7 @@ from psyclone_storage.transform.transfers import with_derived, with_transfers
 from psyclone_storage.transform.workbench import Workbench
 
 BATCHES = range(4)
-PER_BATCH = 150
+PER_BATCH = some_of(150)
 STEPS_TRIED = 14
 TRIED = (
     "colour",

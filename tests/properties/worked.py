@@ -9,6 +9,7 @@ from functools import cache
 
 from gocean_programs import program
 from lfric_schedules import program as lfric_program
+from pairwise import some_of
 from properties.random_grids import KERNELS, ON_RANKS, random_invoke
 from properties.random_schedules import RULES, Case, random_case
 from properties.random_steps import ON_PLANES, ON_SCHEDULES, Tried, try_steps
@@ -27,8 +28,8 @@ from psyclone_storage.transform.transfers import with_derived
 from psyclone_storage.transform.workbench import Workbench
 
 STEPS_TRIED = 20
-PLANES, GRIDS = range(1000), range(400)
-ALIASED = range(200)
+PLANES, GRIDS = range(some_of(1000)), range(some_of(400))
+ALIASED = range(some_of(200))
 """The seeds of LFRic schedules with fields that may be one object."""
 SETTINGS = default_settings()
 

@@ -25,6 +25,7 @@ from runtime.test_lfric_storage import DEVICE_STEPS
 
 ROOT = Path(__file__).parents[2]
 RANKS = (1, 2, 4, 6)
+CHOSEN = selected(RANKS, 1, 2, 6)
 IN_ONE_MEMORY = {"TARGET": "storage"}
 IN_STORAGES = {**IN_ONE_MEMORY, "DEVICE": "emulated"}
 ON_DEVICE = {**IN_STORAGES, "STEPS": DEVICE_STEPS}
@@ -172,7 +173,7 @@ def multigrid(runner: Callable[[str, str], Example]) -> Example:
     return runner("multigrid", "spread")
 
 
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("ranks", CHOSEN)
 def test_advection_conserves_the_tracer(advection: Example, ranks: int) -> None:
     """What leaves a cell enters another, so only rounding changes the sum.
 
@@ -187,7 +188,7 @@ def test_advection_conserves_the_tracer(advection: Example, ranks: int) -> None:
     assert greatest[-1] < greatest[0]
 
 
-@pytest.mark.parametrize("ranks", RANKS[1:])
+@pytest.mark.parametrize("ranks", CHOSEN[1:])
 def test_advection_is_the_same_on_any_number_of_ranks(advection: Example, ranks: int) -> None:
     """Each value is computed from the same values in the same order, so digits agree."""
     alone = advection(1).lines
@@ -195,7 +196,7 @@ def test_advection_is_the_same_on_any_number_of_ranks(advection: Example, ranks:
     assert advection(ranks).lines == alone
 
 
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("ranks", CHOSEN)
 def test_a_globe_keeps_the_tracer(globe: Example, ranks: int) -> None:
     """The wind has no divergence, so that an upwind step takes means of values on a sphere, too."""
     states = [tuple(map(float, state)) for state in ADVECTION.findall(globe(ranks).output)]
@@ -208,7 +209,7 @@ def test_a_globe_keeps_the_tracer(globe: Example, ranks: int) -> None:
     assert 0.3 < greatest[-1] < greatest[0]
 
 
-@pytest.mark.parametrize("ranks", RANKS[1:])
+@pytest.mark.parametrize("ranks", CHOSEN[1:])
 def test_a_globe_is_the_same_on_any_number_of_ranks(globe: Example, ranks: int) -> None:
     """Each value is computed from the same values in the same order, so digits agree."""
     alone = globe(1).lines
@@ -216,7 +217,7 @@ def test_a_globe_is_the_same_on_any_number_of_ranks(globe: Example, ranks: int) 
     assert globe(ranks).lines == alone
 
 
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("ranks", CHOSEN)
 def test_waves_keep_the_volume_of_water_and_their_energy(waves: Example, ranks: int) -> None:
     """Crank and Nicolson's step keeps a quadratic form; the solver stops at 1e-13."""
     states = [tuple(map(float, state)) for state in WAVES.findall(waves(ranks).output)]
@@ -226,7 +227,7 @@ def test_waves_keep_the_volume_of_water_and_their_energy(waves: Example, ranks: 
     assert energies == pytest.approx([energies[0]] * 5, rel=1e-11)
 
 
-@pytest.mark.parametrize("ranks", RANKS[1:])
+@pytest.mark.parametrize("ranks", CHOSEN[1:])
 def test_waves_are_the_same_on_any_number_of_ranks(waves: Example, ranks: int) -> None:
     """The order of sums depends on the ranks, and the solver on the sums, to its tolerance."""
     check_waves(waves(1).lines, waves(ranks).lines)
@@ -276,7 +277,7 @@ def test_examples_in_storages_on_a_device_are_the_same(
         assert there.lines == run(1).lines
 
 
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("ranks", CHOSEN)
 def test_multigrid_spreads_what_there_is_and_loses_nothing(multigrid: Example, ranks: int) -> None:
     """Second derivatives have no sum on a plane without borders, so x has that of b."""
     states = [tuple(map(float, state)) for state in CYCLES.findall(multigrid(ranks).output)]
@@ -289,7 +290,7 @@ def test_multigrid_spreads_what_there_is_and_loses_nothing(multigrid: Example, r
     assert all(after < before / 3 for before, after in later), "every cycle takes its share"
 
 
-@pytest.mark.parametrize("ranks", RANKS[1:])
+@pytest.mark.parametrize("ranks", CHOSEN[1:])
 def test_multigrid_is_the_same_on_any_number_of_ranks(multigrid: Example, ranks: int) -> None:
     """No sum over ranks enters the result, so digits agree."""
     alone = multigrid(1).lines

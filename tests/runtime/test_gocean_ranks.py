@@ -156,7 +156,8 @@ def test_answers_in_a_periodic_domain_do_not_depend_on_the_ranks(
 
 
 @pytest.mark.parametrize(
-    ("mode", "ranks"), [(THREADED, 1), (THREADED_RANKS, 1), (THREADED_RANKS, 4)]
+    ("mode", "ranks"),
+    [(THREADED, 1), pytest.param(THREADED_RANKS, 1, marks=pytest.mark.matrix), (THREADED_RANKS, 4)],
 )
 def test_threads_do_not_change_the_answers(answers: Reader, mode: Mode, ranks: int) -> None:
     expected = answers(SERIAL, 1, "best")
@@ -175,7 +176,10 @@ def test_loops_fused_under_a_test_of_bounds_have_the_same_answers(
         assert differing(expected, part_of(computed, "periodic")) == []
 
 
-@pytest.mark.parametrize(("chosen", "right"), [(".false.", True), (".true.", False)])
+@pytest.mark.parametrize(
+    ("chosen", "right"),
+    [pytest.param(".false.", True, marks=pytest.mark.matrix), (".true.", False)],
+)
 def test_the_test_of_bounds_decides(
     answers: Reader,
     gocean_parts: tuple[Path, Path],
@@ -228,8 +232,14 @@ def test_flags_of_halos_do_not_change_the_answers(answers: Reader) -> None:
 @pytest.mark.parametrize("ranks", selected((1, 2, 4), 1, 4))
 @pytest.mark.parametrize(
     "mode",
-    [JOINT, JOINT_FLAGGED, OVERLAPPED, OVERLAPPED_FLAGGED],
-    ids=["all", "what is dirty", "all at the same time", "what is dirty at the same time"],
+    [
+        pytest.param(JOINT, id="all", marks=pytest.mark.matrix),
+        pytest.param(JOINT_FLAGGED, id="what is dirty"),
+        pytest.param(OVERLAPPED, id="all at the same time"),
+        pytest.param(
+            OVERLAPPED_FLAGGED, id="what is dirty at the same time", marks=pytest.mark.matrix
+        ),
+    ],
 )
 def test_fields_that_share_messages_have_the_same_answers(
     answers: Reader, mode: Mode, ranks: int
@@ -243,7 +253,7 @@ def test_fields_that_share_messages_have_the_same_answers(
     [
         (CHECKED, 1, "best"),
         (CHECKED, 6, "y"),
-        (CHECKED_FLAGGED, 2, "y"),
+        pytest.param(CHECKED_FLAGGED, 2, "y", marks=pytest.mark.matrix),
         pytest.param(CHECKED, 2, "x", marks=pytest.mark.matrix),
         pytest.param(CHECKED, 4, "best", marks=pytest.mark.matrix),
         pytest.param(CHECKED_FLAGGED, 4, "best", marks=pytest.mark.matrix),

@@ -18,7 +18,7 @@ import pytest
 
 from building import built_once
 from libraries import GOCEAN_EMULATED, Library, archive_in, linked_with
-from pairwise import pairwise, selected
+from pairwise import selected
 from psyclone_storage.cli.main import main
 from runtime.gocean_suite import SOURCES, build_program, build_support, generate, run_all
 from runtime.held_windows import check_windows
@@ -143,7 +143,15 @@ def test_the_answers_are_those_of_plain_layers(
 
 
 @pytest.mark.parametrize("ranks", selected((1, 2, 4), 4))
-@pytest.mark.parametrize("combination", pairwise([*product(*JOINT)]))
+@pytest.mark.parametrize(
+    "combination",
+    selected(
+        [*product(*JOINT)],
+        ("on the host", "with flags", "joint"),
+        ("on the device", "without flags", "overlapped"),
+        ("in storages", "with flags", "overlapped"),
+    ),
+)
 def test_they_are_so_in_joint_exchanges(
     answers: Reader, combination: tuple[str, str, str], ranks: int
 ) -> None:

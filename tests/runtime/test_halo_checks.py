@@ -94,7 +94,7 @@ def serial(program: Callable[[Mode], Path]) -> Answers:
         ("owned", 4),
         ("annexed", 2),
         pytest.param("annexed", 4, marks=pytest.mark.matrix),
-        ("redundant", 4),
+        pytest.param("redundant", 4, marks=pytest.mark.matrix),
         ("interiors", 4),
         ("regions", 4),
     ],

@@ -179,18 +179,19 @@ def test_the_answers_are_those_of_plain_layers(
 
 @pytest.mark.parametrize(
     "combination",
-    selected(
-        [*product(ON_DEVICE, RANKS)], ("annexed", 1), ("owned", 2), ("annexed", 4), ("owned", 6)
-    ),
+    selected([*product(ON_DEVICE, RANKS)], ("annexed", 1), ("annexed", 4)),
 )
 def test_they_are_so_on_the_device(answers: Reader, combination: tuple[str, int]) -> None:
     annexed, ranks = combination
     assert differing(answers(SERIAL, False, 1), answers(ON_DEVICE[annexed], True, ranks)) == []
 
 
-@pytest.mark.parametrize("steps", OTHERS.values(), ids=OTHERS)
-def test_other_recipes_go_together_with_storages(answers: Reader, steps: str) -> None:
-    mode = Mode("owned", (*BESIDE["owned"].options, "--apply", steps), threads=2)
+@pytest.mark.parametrize(
+    "others",
+    selected([*OTHERS], "exchanges under way over loops", "tiles of colours, on two threads"),
+)
+def test_other_recipes_go_together_with_storages(answers: Reader, others: str) -> None:
+    mode = Mode("owned", (*BESIDE["owned"].options, "--apply", OTHERS[others]), threads=2)
     assert differing(answers(SERIAL, False, 1), answers(mode, True, 4)) == []
 
 

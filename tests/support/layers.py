@@ -35,7 +35,7 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.cli.main_guard.run_guarded",
         "psyclone_storage.cli.style.read_style",
     },
-    "cli/trial_compile.py": {"psyclone_storage.runtime.compiling.load_library"},
+    "cli/trial_compile.py": {"psyclone_storage.runtime.compiling"},
     "cli/plain_files.py": {
         "psyclone_storage.cli.contracts.contract_outputs",
         "psyclone_storage.cli.page.check_template_engine",

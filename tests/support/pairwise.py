@@ -1,6 +1,6 @@
 """Select a part of the product of parameters: each two values of different parameters meet.
 
-`pytest --matrix` runs the product.
+`pytest --matrix` runs the product, and all random examples.
 """
 
 from __future__ import annotations
@@ -14,7 +14,22 @@ import pytest
 if TYPE_CHECKING:
     from _pytest.mark.structures import ParameterSet
 
+Item = TypeVar("Item")
 Case = TypeVar("Case", bound=tuple[Hashable, ...])
+
+
+IS_COMPLETE = False
+"""Whether all random examples are tried, which `pytest --matrix` sets before it imports tests."""
+
+
+def some_of(count: int) -> int:
+    """Return how many of `count` random examples are tried: a third, all with `--matrix`."""
+    return count if IS_COMPLETE else -(-count // 3)
+
+
+def part_of(items: Sequence[Item], at: int, parts: int) -> Sequence[Item]:
+    """Return each `parts`-th item from position `at` on; all items with `--matrix`."""
+    return items if IS_COMPLETE else items[at::parts]
 
 
 def each_two_meet(cases: Sequence[Case]) -> list[Case]:

@@ -186,7 +186,7 @@ CODES: dict[str, str] = {
     "S112": "An undeclared argument is used with two different meanings.",
     "S113": "Kernels of one invoke have different index offsets.",
     "S114": "A kernel for grid points writes a scalar although points are distributed over ranks.",
-    "S115": "A name in an invoke is not declared.",
+    "S115": "A name or a component in an invoke is not declared.",
     "S116": "Storages and another mechanism would both manage data on a device.",
     "S117": "The infrastructure lacks a feature that the generated code requires.",
     "S118": "A name in invokes denotes different kernels in different procedures.",

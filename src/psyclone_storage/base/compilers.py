@@ -26,6 +26,17 @@ class NoCompilerError(ImportError):
     """No compiler was found, or the compilation of a required program failed."""
 
 
+class SharedFailureError(NoCompilerError):
+    """Error: the process for which this one waited could not build the library.
+
+    `is_reported` is true if that process is another rank on this node, which reports the error.
+    """
+
+    def __init__(self, text: str, *, is_reported: bool) -> None:
+        super().__init__(text)
+        self.is_reported = is_reported
+
+
 @cache
 def find_c_compiler() -> Path | None:
     """Return the C compiler that CC names; if CC is not set, the first one found."""

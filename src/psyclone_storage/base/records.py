@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from dataclasses import MISSING, Field, dataclass, field, fields, replace
 
-__all__ = ["MISSING", "Field", "dataclass", "field", "fields", "replace"]
+__all__ = ["MISSING", "Field", "dataclass", "field", "fields", "replace", "same_in_all_fields"]
 
 Record = TypeVar("Record")
 
@@ -98,6 +98,25 @@ def _dataclass(
 def _fields(record: Any) -> tuple[_Field, ...]:
     """Return the fields of a data class or of an instance."""
     return tuple(getattr(record, _FIELDS).values())
+
+
+def same_in_all_fields(one: object, other: object) -> bool:
+    """Return whether two records are equal, also in the fields that comparisons ignore.
+
+    Records in tuples, and in fields, are compared in the same way.
+    """
+    if one is other:
+        return True
+    if one.__class__ is not other.__class__:
+        return False
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same_in_all_fields, one, other))
+    if not hasattr(one, _FIELDS):
+        return one == other
+    return all(
+        same_in_all_fields(getattr(one, item.name), getattr(other, item.name))
+        for item in _fields(one)
+    )
 
 
 def _replace(record: Record, /, **changes: Any) -> Record:

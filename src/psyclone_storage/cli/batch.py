@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
@@ -30,7 +29,7 @@ from psyclone_storage.cli.file_result import (
     write_all,
 )
 from psyclone_storage.cli.kernel_folder import KernelFolder, Scheme
-from psyclone_storage.cli.main_guard import as_errors, failure
+from psyclone_storage.cli.main_guard import as_errors, failure, lost_process
 from psyclone_storage.cli.options import CommandOptions, algorithm_path, kernel_folder, psy_path
 from psyclone_storage.cli.progress import Progress
 from psyclone_storage.cli.report import reports_of
@@ -43,7 +42,7 @@ from psyclone_storage.config.locate import (
 )
 from psyclone_storage.config.settings import Settings
 from psyclone_storage.pipeline.inputs import Inputs, find_inputs
-from psyclone_storage.pipeline.request import CompileRequest, LineLimit, for_file
+from psyclone_storage.pipeline.request import CompileRequest, LineLimit, check_languages, for_file
 
 if TYPE_CHECKING:
     from psyclone_storage.cli.ordered_workers import Turns
@@ -70,6 +69,7 @@ def run_batch(options: CommandOptions) -> tuple[Diagnostic, ...]:
     remarks = (*options.remarks, *settings.warnings)
     if options.strict and remarks:
         raise CompileError(*as_errors(remarks))
+    check_languages(options.files)
     request = for_file(_request(options), options.files[0])
     if options.verbose:
         _tell_settings(options, texts, settings, request)
@@ -242,18 +242,7 @@ def _lost(numbered: tuple[int, Path], status: int, turns: Turns) -> FileResult:
     """Return the diagnostic for a worker process that died; a negative `status` is a signal."""
     place, file = numbered
     turns.finish(place)
-    end = f"was killed by signal {-status} ({_signal_name(-status)})"
-    if status >= 0:
-        end = f"ended with exit status {status}"
-    message = f"The process that compiled '{file}' {end}."
-    return FileResult((Diagnostic("L019", message, file=str(file)),))
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "unknown"
+    return FileResult((lost_process(f"compiled '{file}'", file, status),))
 
 
 def _compile_file(file: Path, given: _WorkerTask, turn: Turn = lambda: None) -> FileResult:

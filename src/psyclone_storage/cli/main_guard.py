@@ -164,3 +164,24 @@ def _print_for_tools(problems: tuple[Diagnostic, ...], form: str) -> None:
         print(render_tools.render_sarif(problems, __version__), file=sys.stderr)
     elif problems:
         print(render_tools.render_github(problems), file=sys.stderr)
+
+
+def lost_process(task: str, file: Path, status: int) -> Diagnostic:
+    """Return the diagnostic for a worker process that died; a negative `status` is a signal.
+
+    `task` states what the process did to `file`.
+    """
+    if status >= 0:
+        end = f"ended itself with exit status {status}"
+        hint = "Remove calls such as 'os._exit' from the script and the modules that it imports."
+    else:
+        end = f"was killed by signal {-status} ({_signal_name(-status)})"
+        hint = "" if -status == signal.SIGKILL else "Run it without '-j' to see where it fails."
+    return Diagnostic("L019", f"The process that {task} {end}.", file=str(file), hint=hint)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"

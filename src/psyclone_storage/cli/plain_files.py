@@ -18,7 +18,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.reading import resolved
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.cli.depfile import depfile_text
-from psyclone_storage.cli.main_guard import as_errors, failure
+from psyclone_storage.cli.main_guard import as_errors, failure, lost_process
 from psyclone_storage.cli.options import CommandOptions, algorithm_path
 from psyclone_storage.cli.output_clashes import overwrites_input
 from psyclone_storage.cli.report import Reports
@@ -204,8 +204,7 @@ def _each(files: tuple[Path, ...], jobs: int, work: partial[_Done]) -> Iterator[
 
 
 def _lost(path: Path, status: int) -> _Done:
-    message = f"The process that transformed '{path}' ended with exit status {status}."
-    return _Done(path, None, (Diagnostic("L019", message, file=str(path)),))
+    return _Done(path, None, (lost_process(f"transformed '{path}'", path, status),))
 
 
 def _transformed(path: Path, transformer: FileTransformer) -> _Done:

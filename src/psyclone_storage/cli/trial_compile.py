@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from psyclone_storage.base.cache_folders import LIBRARIES_VARIABLE
 from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity
 from psyclone_storage.base.records import dataclass
@@ -55,16 +56,21 @@ def try_to_compile(
 
 def _build_libraries(file: Path, build: Build) -> Iterator[Diagnostic]:
     """Build the libraries that the PSy layer of a Python algorithm loads; yield the errors."""
-    from psyclone_storage.runtime.compiling import load_library  # noqa: PLC0415
+    from psyclone_storage.runtime import compiling  # noqa: PLC0415
 
     for suffix, text in build.beside:
         if suffix != ".c":
             continue
         try:
-            load_library(text)
+            compiling.load_library(text)
         except NoCompilerError as error:
             code = "L011" if find_c_compiler() else "L010"
             yield Diagnostic(code, str(error), file=str(file), hint="See the variable CC.")
+            continue
+        if reason := compiling.why_not_kept(text):
+            message = f"The compiled library cannot be cached: {reason}."
+            hint = f"Set {LIBRARIES_VARIABLE} to a folder that only you can write to."
+            yield Diagnostic("L003", message, file=str(file), hint=hint)
 
 
 def _tried_in(

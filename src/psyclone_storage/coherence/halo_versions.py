@@ -8,9 +8,9 @@ statements access. `tests/properties` compares it with complete plans.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from operator import attrgetter
+from operator import attrgetter, is_
 
-from psyclone_storage.base.records import dataclass, field
+from psyclone_storage.base.records import dataclass, field, same_in_all_fields
 from psyclone_storage.base.splices import Splice
 from psyclone_storage.coherence.halo_effects import HaloEffects
 from psyclone_storage.coherence.halo_init import Wanted, depth_to_fill, wanted_levels
@@ -103,20 +103,26 @@ class _Update:
         items = self._statements_of(parts)
         plan = plan_parts(self._schedule, self._rules, computed, items, parts)
         before = (known.touching.get(part, frozenset()) for part in parts)
-        changed = frozenset((END, *map(_UID, items))).union(*before)
+        places = frozenset((END, *map(_UID, items))).union(*before)
+        changed = {at for at in places if known.computed.get(at) != computed.get(at)}
 
         def merged(
             old: Mapping[str, _ByPart], new: Iterable[tuple[str, Planned, str]]
         ) -> dict[str, _ByPart]:
-            return self._merged(old, new, changed, parts)
+            made = self._merged(old, new, places, parts)
+            changed.update(at for at in places if _differ(old.get(at, {}), made.get(at, {})))
+            return made
 
         marks = ((at, one, "") for at, marks in plan.marks.items() for one in marks)
-        return PlanByPlace(
+        inserted = (
             merged(known.exchanges, plan.exchanges),
             merged(known.fills, plan.fills),
             merged(known.marks, marks),
+        )
+        return PlanByPlace(
+            *inserted,
             computed,
-            changed,
+            frozenset(changed),
             self._touching,
             wanted,
             self._without_annexed,
@@ -192,13 +198,17 @@ class _Update:
         changed: Iterable[str],
         parts: set[DatumPart],
     ) -> dict[str, _ByPart]:
-        """Return the insertions of both plans: new ones for `parts` at the places `changed`."""
+        """Return the insertions of both plans: new ones for `parts` at the places `changed`.
+
+        An insertion that is the same in all fields remains the same object.
+        """
         made: dict[str, dict[DatumPart, Insertion[Planned]]] = {place: {} for place in changed}
         for place, found in made.items():
             kept = old.get(place, {}).items()
             found.update((part, one) for part, one in kept if part not in parts)
         for place, one, after in new:
-            made[place][DatumPart(one.datum, one.component)] = Insertion(place, one, after)
+            part = DatumPart(one.datum, one.component)
+            made[place][part] = _kept(old.get(place, {}).get(part), Insertion(place, one, after))
         merged = dict(old)
         for place, found in made.items():
             if not found:
@@ -213,6 +223,16 @@ class _Update:
 
 
 _UID = attrgetter("uid")
+
+
+def _kept(old: Insertion[Planned] | None, new: Insertion[Planned]) -> Insertion[Planned]:
+    """Return the old insertion if it is the same in all fields, otherwise the new one."""
+    return old if old and same_in_all_fields(old, new) else new
+
+
+def _differ(old: _ByPart, new: _ByPart) -> bool:
+    """Return whether two places have other insertions, or in another order."""
+    return len(old) != len(new) or not all(map(is_, old.values(), new.values()))
 
 
 def _planned_in(item: sch.Statement) -> tuple[sch.Statement, ...]:

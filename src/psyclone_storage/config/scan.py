@@ -16,6 +16,7 @@ from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
 
 _SECTION = regex(r"\[(?P<name>[^\]]+)\]\s*$")
+_OPEN_SECTION = regex(r"\[\s*(?P<name>[^\]\s#;=:]+)[^\]=:]*$")
 _KEY = regex(r"(?P<key>[^=:\s][^=:]*?)\s*[=:]\s*(?P<value>.*?)\s*$")
 _PAIR = regex(r"\S+")
 
@@ -107,6 +108,10 @@ def scan_file(source: SourceText) -> Scanned:
             entries[-1] = Entry(last.section, last.key, last.key_span, (*last.lines, line))
         elif heading := _SECTION.match(line.text):
             sections.append(SettingsSection(heading["name"].strip().lower(), line.span))
+        elif open_heading := _OPEN_SECTION.match(line.text):
+            # The keys below belong to the section that is meant.
+            sections.append(SettingsSection(open_heading["name"].lower(), line.span))
+            problems.append(_without_bracket(line, open_heading["name"]))
         elif (pair := _KEY.match(line.text)) and sections:
             entries.append(_entry(sections[-1].name, pair, line.span))
         else:
@@ -154,12 +159,17 @@ def _entry(section: str, pair: re.Match[str], line: Span) -> Entry:
     return Entry(section, pair["key"].lower(), key_span, lines)
 
 
+def _without_bracket(line: SettingsWord, name: str) -> Diagnostic:
+    message = f"The heading '{line.text}' has no ']'."
+    return Diagnostic("C002", message, line.span, hint=f"Write '[{name}]'.")
+
+
 def _unreadable(line: SettingsWord, in_section: bool) -> Diagnostic:
     if in_section:
         message = f"'{line.text}' is neither a section, nor a key with a value, nor a comment."
         hint = "Write 'key = value'; indent a line that continues the value above it."
     else:
-        message = f"'{line.text}' stands before any section."
+        message = f"'{line.text}' is before the first section."
         hint = "Put '[DEFAULT]' above it."
     return Diagnostic("C002", message, line.span, hint=hint)
 

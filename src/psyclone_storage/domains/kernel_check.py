@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from psyclone_storage.base.diagnostic import Diagnostic, Related, Severity
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.base.text import counted
@@ -98,9 +98,7 @@ def check_contradictions(
         elif pair.wanted.rank == pair.found.rank == 1 and pair.wanted.role is Role.FIELD:
             said = _in_names_of_metadata(pair.found.shape[0], meaning)
             if _is_named_space(said) and _is_named_space(pair.wanted.shape[0]):
-                text, place = _wrong_extent(pair, meaning) or ("", None)
-                if text:
-                    yield _difference(pair, kernel, text, Severity.WARNING, place)
+                yield from _extent_differences(pair, kernel, meaning, Severity.WARNING)
 
 
 def _is_named_space(extent: Expr | None) -> bool:
@@ -179,9 +177,8 @@ def _differences(pair: _DummyPair, kernel: Kernel, meaning: dict[str, str]) -> I
     texts = [text for check in checks if (text := check(pair))]
     for text in texts:
         yield _difference(pair, kernel, text)
-    if not texts and (wrong := _wrong_extent(pair, meaning)):
-        text, place = wrong
-        yield _difference(pair, kernel, text, place=place)
+    if not texts:
+        yield from _extent_differences(pair, kernel, meaning, Severity.ERROR)
     if _has_default_integer_kind(pair):
         text = f"has the default kind, not '{pair.wanted.type.kind}'"
         yield _difference(pair, kernel, text, Severity.WARNING)
@@ -192,14 +189,13 @@ def _difference(
     kernel: Kernel,
     text: str,
     severity: Severity = Severity.ERROR,
-    place: Span | None = None,
 ) -> Diagnostic:
     arg = pair.wanted.arg
     entry = kernel.args[arg].span if arg is not None else kernel.span
     return Diagnostic(
         "M203",
         f"Argument {pair.number}, '{pair.found.name}', {text}.",
-        place or pair.found.span,
+        pair.found.span,
         hint=f"The metadata asks for: {describe_dummy(pair.wanted)}.",
         related=_metadata(entry),
         severity=severity,
@@ -270,8 +266,10 @@ def _intent_problem(pair: _DummyPair) -> str:
     return ""
 
 
-def _wrong_extent(pair: _DummyPair, meaning: dict[str, str]) -> tuple[str, Span | None] | None:
-    """Return the error in an extent that is another dummy argument or a number, and its place.
+def _extent_differences(
+    pair: _DummyPair, kernel: Kernel, meaning: dict[str, str], severity: Severity
+) -> Iterator[Diagnostic]:
+    """Yield the first error in an extent that is another dummy argument or a number.
 
     A number is accepted where metadata require a named extent. Assumed shapes and expressions are
     also accepted.
@@ -282,11 +280,18 @@ def _wrong_extent(pair: _DummyPair, meaning: dict[str, str]) -> tuple[str, Span 
         known = isinstance(said, Name | Element) or isinstance(wanted, Literal)
         if wanted == ANY or said is None or not known:
             continue
-        if pair.tolerance.same_extent(said) != pair.tolerance.same_extent(wanted):
-            has, wish = spell(found), spell(wanted)
-            text = f"has extent '{has}' in dimension {dimension}, which is not '{wish}'"
-            return text, _place_of_extent(pair.found.span, dimension)
-    return None
+        if pair.tolerance.same_extent(said) == pair.tolerance.same_extent(wanted):
+            continue
+        has, wish = spell(found), spell(wanted)
+        text, hint = f"which is not '{wish}'", ""
+        if has == wish:
+            text = f"but the dummy argument '{has}' is at the position of '{spell(said)}'"
+            hint = "Correct the order of the dummy arguments."
+        text = f"has extent '{has}' in dimension {dimension}, {text}"
+        problem = _difference(pair, kernel, text, severity)
+        place = _place_of_extent(pair.found.span, dimension) or problem.span
+        yield replace(problem, span=place, hint=hint or problem.hint)
+        return
 
 
 def _place_of_extent(name: Span, dimension: int) -> Span | None:

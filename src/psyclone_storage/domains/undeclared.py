@@ -1,4 +1,4 @@
-"""Check for undeclared names in invokes.
+"""Check for undeclared names and missing components in invokes.
 
 All names of a file are declared if it has `implicit none`, lists each imported name and includes no
 file. An undeclared name is then an error, which a compiler would report in generated code. In other
@@ -10,21 +10,39 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.names import did_you_mean
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.expr import CallFunction, Expr, Name, Origin, Symbol, children
+from psyclone_storage.ir.expr import (
+    CallFunction,
+    Expr,
+    Member,
+    Name,
+    Origin,
+    Symbol,
+    children,
+    walk,
+)
 from psyclone_storage.ir.keys import keys_of
-from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedInvoke, Scope, ScopeKind
+from psyclone_storage.ir.parsed import (
+    ParsedAlgorithm,
+    ParsedArgument,
+    ParsedInvoke,
+    Scope,
+    ScopeKind,
+)
 
 _INCLUDES = regex(r"^[ \t]*#[ \t]*(?:include|define|undef)\b", re.MULTILINE)
 _UNSEEN_PARENT = (ScopeKind.SUBMODULE, ScopeKind.SEPARATE)
 
 
 def check_all_declared(invoke: ParsedInvoke, algorithm: ParsedAlgorithm) -> Iterator[Diagnostic]:
-    """Yield S115 for each argument with an undeclared name, if all names must be declared."""
+    """Yield S115 for each missing component, and for each undeclared name if all are declared."""
+    for call in invoke.calls:
+        for given in call.args:
+            yield from _missing_components(given)
     if not _tells_all(invoke.scopes) or _has_includes(algorithm.source):
         return
     for call in invoke.calls:
@@ -36,6 +54,22 @@ def check_all_declared(invoke: ParsedInvoke, algorithm: ParsedAlgorithm) -> Iter
                     given.span,
                     hint=did_you_mean(name, _known(invoke.scopes, algorithm))
                     or "Declare it, or import it: 'implicit none' asks for it.",
+                )
+
+
+def _missing_components(given: ParsedArgument) -> Iterator[Diagnostic]:
+    for part in walk(given.expr):
+        match part:
+            case Member(_, name, Symbol(origin=Origin.UNRESOLVED) as symbol):
+                known = [*(one.name for one in symbol.components), *sorted(symbol.bindings)]
+                related = (Related(symbol.span, "its type is defined here"),) if symbol.span else ()
+                yield Diagnostic(
+                    "S115",
+                    f"The type '{symbol.name}' has no component '{name}'.",
+                    given.span,
+                    hint=did_you_mean(name, known)
+                    or "Check its name, or declare it in the definition of the type.",
+                    related=related,
                 )
 
 

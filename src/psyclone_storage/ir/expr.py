@@ -123,6 +123,8 @@ class Sort(Enum):
     UNKNOWN = "unknown"
 
 
+INCOMPLETE = "incomplete"
+"""The attribute of a derived type with components that are not known."""
 ASSOCIATED = "associate"
 """The attribute of a name of an `associate` construct, whose selector is its value."""
 

@@ -13,7 +13,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.keys import FromModule, Named, RenamedImport, key_of
-from psyclone_storage.ir.types import DataType, Intent
+from psyclone_storage.ir.types import DataType, DerivedType, Intent
 
 # ---------------------------------------------------------------------------- declarations
 
@@ -81,11 +81,18 @@ class ParsedStructure(Named):
     """A derived type defined in the file, with its components.
 
     Components inherited from types of the same file are included.
+
+    - `names`: other parts in lower case: bound procedures and parent types.
+    - `extends`: the first parent type that is not in the file, or None.
+    - `is_complete`: whether all statements of the definitions are read and no others can be there.
     """
 
     name: str
     components: tuple[Declaration, ...]
     span: Span
+    names: frozenset[str] = frozenset()
+    extends: DerivedType | None = None
+    is_complete: bool = True
 
 
 class ScopeKind(Enum):

@@ -16,8 +16,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from psyclone_storage.base.compilers import NoCompilerError
-from psyclone_storage.base.records import fields
+from psyclone_storage.base.compilers import NoCompilerError, SharedFailureError
+from psyclone_storage.base.records import dataclass, field, fields
 from psyclone_storage.base.uncaught import blamed_value, level_of_user
 from psyclone_storage.jit.call_cache import cache_call, forget_calls
 from psyclone_storage.jit.disk_cache import MODULES, find_entry
@@ -93,7 +93,8 @@ def recover(
     calls, label, frame, options = about
     if isinstance(error, NoCompilerError) and options.api in _APIS_WITH_NUMPY:
         values = [*chain.from_iterable(map(_ARGS, calls))]
-        other = session.once(_with_numpy, session, options, str(error))
+        is_reported = isinstance(error, SharedFailureError) and error.is_reported
+        other = session.once(_with_numpy, session, options, _Reason(str(error), is_reported))
         key = _key(session, calls, values, (label, frame, options))
         compiled = session.compiled[key] = compiled_invoke(session, calls, label, frame, other)
         forget_calls(session, frame)
@@ -176,12 +177,21 @@ def _look_up(
     return compiled
 
 
-def _with_numpy(session: JitSession, options: JitOptions, why: str) -> JitOptions:
+@dataclass(frozen=True)
+class _Reason:
+    """The reason why C cannot be compiled, and whether another rank reports it."""
+
+    text: str
+    is_reported: bool = field(compare=False)
+
+
+def _with_numpy(session: JitSession, options: JitOptions, why: _Reason) -> JitOptions:
     """Return the options with NumPy as target, and issue a warning."""
     if options.target:
         return options
-    text = f"Invokes are computed by NumPy, as C cannot be compiled: {why}"
-    warnings.warn(text, stacklevel=level_of_user())
+    if not why.is_reported:
+        text = f"Invokes are computed by NumPy, as C cannot be compiled: {why.text}"
+        warnings.warn(text, stacklevel=level_of_user())
     return session.options(**{one.name: getattr(options, one.name) for one in fields(options)}
                            | {"target": _NUMPY})  # fmt: skip
 

@@ -7,6 +7,7 @@ This module imports no code analysis, because each compilation needs `fuse_sched
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
@@ -83,8 +84,12 @@ def strips_of_points(loop: Loop, size: int, word: str) -> tuple[Loop, Loop]:
     return replace(loop, over=over_strips, tile=size, body=()), inside
 
 
-def fuse_schedule_loops(first: Loop, second: Loop) -> Loop:
-    """Return `first` with the calls, the extent and the assertions of both loops."""
-    extent = second.extent if second.extent.extended else first.extent
-    asserted = first.asserted + second.asserted
-    return replace(fuse(first, second), extent=extent, asserted=asserted)
+def fuse_schedule_loops(*loops: Loop) -> Loop:
+    """Return the first of `loops` with the calls and assertions of all, and their extent."""
+    extents = [loop.extent for loop in loops]
+    return replace(
+        loops[0],
+        body=tuple(chain.from_iterable(loop.body for loop in loops)),
+        extent=next((one for one in reversed(extents) if one.extended), extents[0]),
+        asserted=tuple(chain.from_iterable(loop.asserted for loop in loops)),
+    )

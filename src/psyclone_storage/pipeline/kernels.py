@@ -18,7 +18,7 @@ from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.config.settings import Settings
+from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.domains.imports import Import, find_imports
 from psyclone_storage.domains.kernel_check import check_contradictions
 from psyclone_storage.ir.interface import Dummy
@@ -39,6 +39,7 @@ from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.pipeline.line_lengths import read_checked
 from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.pipeline.precisions import code_for
+from psyclone_storage.targets.apis import api_parts
 from psyclone_storage.targets.spec import ApiParts, Language
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ class KernelRepository:
             CompileError: the algorithm cannot be parsed.
         """
         algorithm = self.language.read_algorithm(source)
-        constant = self._modules.constant
-        return self.language.link_algorithm(algorithm, self.api.structures, constant)
+        found = self._modules.constant, self._modules.complete_type
+        return self.language.link_algorithm(algorithm, self.api.structures, *found)
 
     def find(self, wanted: Import) -> tuple[Kernel, Path]:
         """Return the kernel that an algorithm imports, and its file.
@@ -360,7 +361,17 @@ def find_kernels(algorithm: ParsedAlgorithm, kernels: KernelRepository) -> Calle
             problems += kernels.wrong_counts(kernel)
         except CompileError as error:
             problems += error.problems
-    return CalledKernels(found, tuple(files), tuple(problems))
+    return CalledKernels(found, tuple(files), tuple(map(_with_api, problems)))
+
+
+def _with_api(problem: Diagnostic) -> Diagnostic:
+    """Return `problem` with another hint if its name is unknown, but a built-in of an API."""
+    if problem.code != "S110" or problem.span is None:
+        return problem
+    name = problem.span.text
+    of_api = next((str(api.value) for api in Api if api_parts(api).builtin(name)), "")
+    hint = f"'{name}' is a built-in of '-api {of_api}' alone: call a kernel instead."
+    return replace(problem, hint=hint) if of_api else problem
 
 
 def _of_two(wanted: Import, first: Import) -> Diagnostic:

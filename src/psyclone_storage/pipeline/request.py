@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 
+from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.config.settings import API_NAMES
@@ -34,6 +36,16 @@ _IN_PYTHON = "gocean"
 def for_file(request: CompileRequest, file: Path) -> CompileRequest:
     """Return `request` for the kind of `file`; a Python program determines its API."""
     return replace(request, api=request.api or _api_of(file), suffix=file.suffix)
+
+
+def check_languages(files: Sequence[Path]) -> None:
+    """Raise `CompileError` `L002` if some of the algorithms are in Python and others in Fortran."""
+    in_python = [file for file in files if key_of(file.suffix) == _PYTHON]
+    others = [file for file in files if key_of(file.suffix) != _PYTHON]
+    if in_python and others:
+        message = f"'{in_python[0]}' is in Python, but '{others[0]}' is not."
+        hint = "Compile algorithms in Python by a command of their own."
+        raise CompileError(Diagnostic("L002", message, hint=hint))
 
 
 def suffixes_of(request: CompileRequest) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from psyclone_storage.base.cache_folders import LIBRARIES_VARIABLE, libraries_fo
 from psyclone_storage.base.compilers import (
     VARIABLE,
     NoCompilerError,
+    SharedFailureError,
     compiler_options,
     find_c_compiler,
     run_compiler,
@@ -43,6 +44,7 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.stopping import HeldSignals
 from psyclone_storage.base.temporaries import new_folder, remove_leftovers, unique_name
 from psyclone_storage.base.trusted import UntrustedError, check_folder, read_owned, write_owned
+from psyclone_storage.runtime.launchers import is_launched
 
 OPTIONS_VARIABLE = "PSYCLONE_STORAGE_CFLAGS"
 _OPTIONS = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math")
@@ -74,6 +76,21 @@ def load_library(text: str) -> ctypes.CDLL:
     """
     build = partial(_compile, text)
     return load_kept(_digest(text, _identity()), build, one_builds=True, last=_digest(text, ""))
+
+
+def why_not_kept(text: str) -> str:
+    """Return the reason why the library of `text` is not in the cache, or '' if it is."""
+    folder = libraries_folder()
+    if folder is None:
+        return "there is no home folder"
+    try:
+        check_folder(folder, create=True)
+    except OSError as error:
+        return f"'{folder}': {error.strerror or error}"
+    except UntrustedError as error:
+        return str(error)
+    is_kept = (folder / f"{_digest(text, _identity())}.so").is_file()
+    return "" if is_kept else f"no file can be written in '{folder}'"
 
 
 def load_kept(
@@ -221,7 +238,8 @@ def _built(
 def _one_at_a_time(path: Path) -> Iterator[None]:
     """Admit one process at a time; if it ends or is killed, the next one is admitted.
 
-    If files cannot be locked, or after a long wait, other processes are also admitted.
+    If the compiler fails, all processes that wait raise the same error. If files cannot be locked,
+    or after a long wait, other processes are also admitted.
     """
     beside = path.with_suffix(".lock")
     try:
@@ -233,6 +251,11 @@ def _one_at_a_time(path: Path) -> Iterator[None]:
     with lock:
         try:
             yield
+        except NoCompilerError as error:
+            with suppress(OSError):
+                lock.write(f"{_place_of_output()}\n{error}")
+                lock.flush()
+            raise
         finally:
             beside.unlink(missing_ok=True)
 
@@ -241,34 +264,61 @@ def _wait_for(path: Path) -> IO[str]:
     """Return a locked file; warn if another process holds the lock longer than the maximum wait.
 
     Raises:
+        NoCompilerError: the process that held the lock could not build the library.
         OSError: the file cannot be written, or files cannot be locked.
     """
     end = time.monotonic() + _LONGEST_WAIT
     while time.monotonic() < end:
-        if lock := _locked(path, "a"):
-            return lock
-        time.sleep(_BETWEEN_ATTEMPTS)
+        with ExitStack() as stack:
+            lock = stack.enter_context(path.open("a+", encoding="utf-8"))
+            waits = False
+            while not (is_mine := _is_locked(lock, path)) and time.monotonic() < end:
+                waits = True
+                time.sleep(_BETWEEN_ATTEMPTS)
+            if is_mine and waits:
+                _raise_failure(lock, path)
+            if is_mine and _is_at(lock, path):
+                lock.truncate(0)  # a process that has failed may have been killed
+                stack.pop_all()
+                return lock
     _warn(f"Another process has compiled a library for more than {_LONGEST_WAIT:.0f} seconds, "
           f"with the lock '{path}': this process compiles it, too.")  # fmt: skip
     return path.open("a", encoding="utf-8")
 
 
-def _locked(path: Path, mode: str) -> IO[str] | None:
-    """Return the file at `path` after locking it; None if a process has locked or removed it."""
-    with ExitStack() as stack:
-        lock = stack.enter_context(path.open(mode, encoding="utf-8"))
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return None
-        except OSError:
+def _raise_failure(lock: IO[str], path: Path) -> None:
+    """Raise the error of the process that held the lock, if any."""
+    lock.seek(0)
+    place, _, said = lock.read().partition("\n")
+    if said:
+        if _is_at(lock, path):
             path.unlink(missing_ok=True)
-            raise
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(lock.fileno()), path.stat()):
-                stack.pop_all()
-                return lock
-    return None
+        raise SharedFailureError(said, is_reported=is_launched() and place == _place_of_output())
+
+
+def _place_of_output() -> str:
+    """Return a text that is equal for ranks that one launcher has started on one node."""
+    return f"{platform.node()} {os.getppid()}"
+
+
+def _is_locked(lock: IO[str], path: Path) -> bool:
+    """Lock an open file, unless another process has locked it; return whether this succeeded."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+    return True
+
+
+def _is_at(lock: IO[str], path: Path) -> bool:
+    """Return whether no process has removed an open file from its path."""
+    try:
+        return os.path.samestat(os.fstat(lock.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _keep(data: bytes, path: Path) -> None:
@@ -288,9 +338,8 @@ def _remove_locks(folder: Path) -> None:
     """Remove the locks and temporary files of killed processes in the cache folder, once."""
     remove_leftovers(folder)
     for left in folder.glob("*.lock"):
-        with suppress(OSError), ExitStack() as stack:
-            if lock := _locked(left, "r"):
-                stack.enter_context(lock)
+        with suppress(OSError), left.open(encoding="utf-8") as lock:
+            if _is_locked(lock, left) and _is_at(lock, left):
                 left.unlink()
 
 

@@ -70,6 +70,7 @@ class Recipe:
         keywords = context.keywords if context else {}
         with self._loaded(modules) as (module, alias):
             function = self._function(module)
+            self._check_call(function, "psy", keywords)
             psy = Psy(program, rules, source, psyclone=alias.used, context=context)
             self._guarded(lambda: function(psy, **keywords))
             of_algorithm = getattr(module, "trans_alg", None)
@@ -98,6 +99,7 @@ class Recipe:
             function = self._function(module)
             if tree.name in getattr(module, "FILES_TO_SKIP", ()):
                 return False
+            self._check_call(function, "psyir", keywords)
             try:
                 self._guarded(partial(function, tree, **keywords))
             finally:
@@ -145,6 +147,27 @@ class Recipe:
                 file=str(self.path),
             )
         )
+
+    def _check_call(
+        self, function: Callable[..., Any], tree: str, keywords: Mapping[str, object]
+    ) -> None:
+        """Raise `CompileError` `T002` if `trans` does not accept the arguments that it gets."""
+        try:
+            inspect.signature(function).bind(tree, **keywords)
+        except ValueError:  # A function without a signature
+            return
+        except TypeError as error:
+            named = "".join(f", {name}" for name in keywords)
+            message = f"'trans' cannot be called with '{tree}{named}': {error}."
+            hint = f"Write 'def trans({tree}{named}):'."
+            place, code = None, getattr(function, "__code__", None)
+            if code is not None and code.co_filename == str(self.path):
+                start = self.source.start_of_line(code.co_firstlineno)
+                head = self.source.line(code.co_firstlineno)
+                place = self.source.span(start, start + len(head))
+            raise CompileError(
+                Diagnostic("T002", message, place, hint=hint, file=str(self.path))
+            ) from error
 
     def _guarded(self, action: Callable[[], object]) -> None:
         try:

@@ -90,7 +90,7 @@ def _is_fortran(source: SourceText) -> bool:
 
 
 def _link(
-    algorithm: ParsedAlgorithm, _structures: Mapping[str, Symbol], _imported: object = None
+    algorithm: ParsedAlgorithm, _structures: Mapping[str, Symbol], *_imported: object
 ) -> ParsedAlgorithm:
     """Return `algorithm` unchanged: Python has no declarations."""
     return algorithm

@@ -24,7 +24,7 @@ from psyclone_storage.analysis.schedules.nests import LoopFootprint
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.kernel import ArgKind
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Loop, Schedule, Statement
+from psyclone_storage.ir.schedule import Actual, KernelCall, Loop, Schedule, Statement
 from psyclone_storage.ir.walk import kernel_calls, outer_loops
 from psyclone_storage.passes.nests import fuse_schedule_loops
 from psyclone_storage.transform.halos import without_halos
@@ -43,22 +43,44 @@ def with_shared_loops(schedule: Schedule, rules: Rules) -> Schedule:
     """
     bare = without_halos(schedule)
     fills = {loop.uid: loop.filled for loop in outer_loops(schedule)}
-    body: list[Statement] = []
+    body: list[Statement | list[Loop]] = []
+    sample: Loop | None = None
     for item in bare.body:
-        before = body[-1] if body else None
-        if (
-            isinstance(before, Loop)
-            and isinstance(item, Loop)
-            and _gains(before, item)
-            and fills[before.uid] == fills[item.uid]
-            and not check_fuse(LoopFootprint(bare, rules, before), LoopFootprint(bare, rules, item))
-        ):
-            body[-1] = fuse_schedule_loops(before, item)
-        else:
+        if not isinstance(item, Loop):
             body.append(item)
+            sample = None
+        elif (
+            sample
+            and isinstance(body[-1], list)
+            and _gains(sample, item)
+            and fills[sample.uid] == fills[item.uid]
+            and not check_fuse(LoopFootprint(bare, rules, sample), LoopFootprint(bare, rules, item))
+        ):
+            body[-1].append(item)
+            sample = _extended(sample, item)
+        else:
+            body.append([item])
+            sample = item
     if len(body) == len(bare.body):
         return schedule
-    return with_derived(replace(bare, body=tuple(body)), rules)
+    fused = (fuse_schedule_loops(*one) if isinstance(one, list) else one for one in body)
+    return with_derived(replace(bare, body=tuple(fused)), rules)
+
+
+def _extended(sample: Loop, loop: Loop) -> Loop:
+    """Return `sample` with the calls of `loop` if one of them has other data or another kernel.
+
+    The legality of fusion depends only on these. Therefore a sample of a fused loop, however many
+    calls it has, is as large as the number of different calls.
+    """
+    known = set(map(_data_of, kernel_calls(sample)))
+    same = known.issuperset(map(_data_of, kernel_calls(loop)))
+    return sample if same else fuse_schedule_loops(sample, loop)
+
+
+def _data_of(call: KernelCall) -> tuple[str, tuple[Actual, ...]]:
+    """Return the name of the kernel, and the actual arguments that are data."""
+    return call.kernel.name, tuple([one for one in call.args if one.datum is not None])
 
 
 def with_outlined_columns(schedule: Schedule, rules: Rules) -> Schedule:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ import pytest
 
 from command import Outcome
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, InternalError, Severity
-from psyclone_storage.cli.main_guard import run_guarded
+from psyclone_storage.cli.main_guard import lost_process, run_guarded
 from psyclone_storage.cli.style import Style
 from psyclone_storage.pipeline import compile as stages
 from psyclone_storage.targets.apis import target_of
@@ -198,3 +199,19 @@ def test_colour_is_put_where_it_is_wanted(command: Command) -> None:
     assert "\033[1;31merror[P001]" in command("--colour", "always", "none.x90").err
     assert "\033" not in command("none.x90").err
     assert "\033" in command("--colour", "always", "--schedule", "alg.x90").out
+
+
+@pytest.mark.parametrize(
+    ("status", "end", "hint"),
+    [
+        (-signal.SIGKILL, "was killed by signal 9 (SIGKILL)", ""),
+        (-signal.SIGSEGV, "was killed by signal 11 (SIGSEGV)", "without '-j'"),
+        (-99, "was killed by signal 99 (unknown)", "without '-j'"),
+        (3, "ended itself with exit status 3", "os._exit"),
+    ],
+)
+def test_hints_for_lost_processes_depend_on_the_reason(status: int, end: str, hint: str) -> None:
+    found = lost_process("compiled 'a.x90'", Path("a.x90"), status)
+    assert found.message == f"The process that compiled 'a.x90' {end}."
+    assert hint in found.hint
+    assert bool(hint) == bool(found.hint)

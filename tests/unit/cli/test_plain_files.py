@@ -527,3 +527,18 @@ def test_a_module_in_free_form_comes_before_one_in_fixed_form(folder: Path) -> N
     assert done.status == 0, done.err
     assert "scale.loop1 over i: independent" not in done.out
     assert "scale.loop2 over j: independent" in done.out
+
+
+def test_scripts_must_accept_the_file(folder: Path) -> None:
+    script = folder / "script.py"
+    script.write_text("import functools\n\n\ndef trans(psyir, depth):\n    pass\n")
+    words = ["-s", "script.py", "good.f90", "-o", "out.f90"]
+    done = run_command(words, folder)
+    assert done.err.splitlines()[:2] == [
+        "error[T002]: 'trans' cannot be called with 'psyir': missing a required argument: 'depth'.",
+        "  --> script.py:4:1",
+    ]
+    assert "hint: Write 'def trans(psyir):'." in done.err
+    assert run_command([*words, "--script-kwargs", "depth=3"], folder).err == ""
+    script.write_text("trans = dict\n")  # Its signature is not known.
+    assert "TypeError" in run_command(words, folder).err

@@ -187,6 +187,11 @@ def test_the_library_of_a_python_algorithm_is_compiled_in_advance(tmp_path: Path
         done = run("-m", "psyclone_storage", *words.split(), CC=compiler)
         assert done.returncode == 1
         assert f"error[{code}]" in done.stderr
+    for folder in ("/dev/null", str(tmp_path / "model.py")):
+        done = run("-m", "psyclone_storage", *words.split(), PSYCLONE_STORAGE_LIBRARIES=folder)
+        assert done.returncode == 1
+        assert "error[L003]: The compiled library cannot be cached: " in done.stderr
+        assert "hint: Set PSYCLONE_STORAGE_LIBRARIES" in done.stderr
     done = run("-m", "psyclone_storage", *words.split())
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     done = run("-c", WITHOUT_COMPILER, CC="/nonexistent")

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -245,6 +246,76 @@ def test_a_build_that_fails_lets_the_next_in(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+SECONDS = 60
+"""The time within which processes begin to wait, on a busy machine."""
+FAILING = """
+import os, sys, time
+from pathlib import Path
+from psyclone_storage.base.compilers import NoCompilerError, SharedFailureError
+from psyclone_storage.runtime.compiling import load_kept
+
+def build(folder, made):
+    with Path(sys.argv[1]).open("a") as builds:
+        builds.write("built\\n")
+    while not Path(sys.argv[2]).exists():
+        time.sleep(0.01)
+    raise NoCompilerError("no room\\nin the compiler")
+
+try:
+    load_kept("failing", build, one_builds=True)
+except NoCompilerError as error:
+    print(str(error) == "no room\\nin the compiler", getattr(error, "is_reported", None))
+"""
+
+
+@pytest.mark.parametrize("is_launched", [True, False])
+def test_waiting_processes_learn_of_a_failure(
+    is_launched: bool, folder: Path, tmp_path: Path
+) -> None:
+    builds, end = tmp_path / "builds", tmp_path / "end"
+    builds.touch()
+    environment = dict(os.environ)
+    if is_launched:
+        environment["PMI_SIZE"] = "5"
+
+    def start() -> subprocess.Popen[str]:
+        words = [sys.executable, "-c", FAILING, str(builds), str(end)]
+        return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
+
+    first = start()
+    while not builds.read_text(encoding="utf-8"):
+        time.sleep(0.01)
+    running = [first, *(start() for _ in range(4))]
+    lock = folder / "failing.lock"
+    limit = time.monotonic() + SECONDS
+    while len(_that_open(lock)) < 5 and time.monotonic() < limit:
+        time.sleep(0.01)
+    end.touch()
+    said = [process.communicate()[0] for process in running]
+    assert said == ["True None\n", *[f"True {is_launched}\n"] * 4]
+    assert builds.read_text(encoding="utf-8").split() == ["built"]
+    assert list(folder.iterdir()) == []
+    assert start().communicate()[0] == "True None\n"  # a failure is not cached
+    assert builds.read_text(encoding="utf-8").split() == ["built"] * 2
+
+
+def _that_open(path: Path) -> set[str]:
+    """Return the processes that have opened a file."""
+    found = set()
+    for one in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):
+            if one.readlink() == path:
+                found.add(one.parts[2])
+    return found
+
+
+def test_a_process_that_was_killed_while_it_reported_a_failure(tmp_path: Path) -> None:
+    lock = tmp_path / "made.lock"
+    lock.write_text("place\nnot made", encoding="utf-8")
+    with compiling._wait_for(lock):
+        assert not lock.read_text(encoding="utf-8")
+
+
 PROGRAM = """
 import numpy as np
 from psyclone_storage.gocean import *
@@ -263,6 +334,24 @@ assert new.values.tolist() == [[0.0, 2.0], [4.0, 6.0], [8.0, 10.0]]
 
 """
 """What a user runs: an invoke, which is compiled."""
+
+
+@pytest.mark.parametrize("is_reported", [True, False])
+def test_one_rank_warns_of_a_compiler_that_fails(is_reported: bool, tmp_path: Path) -> None:
+    failing = f"""
+from psyclone_storage.base.compilers import SharedFailureError
+from psyclone_storage.runtime import native
+
+def fail(text):
+    raise SharedFailureError("no room", is_reported={is_reported})
+
+native.load_library = fail
+"""
+    program = tmp_path / "program.py"
+    program.write_text(failing + PROGRAM, encoding="utf-8")
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ("computed by NumPy, as C cannot be compiled: no room" in done.stderr) != is_reported
 
 
 def another_user() -> dict[str, Any]:

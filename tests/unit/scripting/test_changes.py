@@ -226,13 +226,31 @@ def test_refusals_can_be_caught(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("ColourTrans().apply(loop, tile=2)", "'ColourTrans' has no option 'tile' here."),
-        ("ColourTrans().apply('loop')", "'ColourTrans' is applied to something that is no node."),
+        (
+            "ColourTrans().apply('loop')",
+            "'ColourTrans' is applied to an object of type 'str', but it requires a loop.",
+        ),
         ("MoveTrans().apply(loop)", "'MoveTrans' takes two nodes, not 1."),
         ("OCLTrans(3).apply(loop)", "PSyclone's 'OCLTrans' is not supported."),
         ("OCLTrans().validate(loop)", "PSyclone's 'OCLTrans' is not supported."),
         ("ACCLoopTrans().apply(loop, collapse='x')", "'ACCLoopTrans' cannot have the value 'x'"),
         ("OMPParallelLoopTrans('odd').validate(loop)", "OpenMP has no schedule 'odd'."),
-        ("ColourTrans().validate(psy)", "'ColourTrans' is applied to something that is no node."),
+        (
+            "ColourTrans().validate(psy)",
+            "'ColourTrans' is applied to an object of type 'Psy', but it requires a loop.",
+        ),
+        (
+            "ColourTrans().apply(loop.schedule)",
+            "'ColourTrans' is applied to an object of type 'Schedule', but it requires a loop.",
+        ),
+        (
+            "ColourTrans().apply([])",
+            "'ColourTrans' is applied to nothing, but it requires a loop.",
+        ),
+        (
+            "MoveTrans().apply(psy, loop)",
+            "'MoveTrans' is applied to an object of type 'Psy', but it requires a node of a ",
+        ),
     ],
 )
 def test_what_is_not_supported_is_refused(tmp_path: Path, line: str, message: str) -> None:

@@ -53,12 +53,15 @@ def smoothed(size: int) -> Schedule:
 
 @cache
 def allocated(size: int) -> dict[str, int]:
-    """Return the most memory that each query takes after one of two loops was replaced."""
+    """Return the second most memory that each query takes after one of two loops was replaced.
+
+    A table that keeps its size still gets new memory now and then: at most once in five steps.
+    """
     tree = smoothed(size)
     for query in QUERIES.values():
         query(tree)
-    peaks: dict[str, int] = {}
-    for at in (size // 2, size // 2 + 1, size // 2):
+    peaks: dict[str, list[int]] = {name: [] for name in QUERIES}
+    for at in (size // 2, size // 2 + 1, size // 2, size // 2 + 1, size // 2):
         loop = find(tree, f"loop{at}")
         assert isinstance(loop, Loop)
         later = replaced(tree, loop.uid, replace(loop, outlined=not loop.outlined))
@@ -66,10 +69,10 @@ def allocated(size: int) -> dict[str, int]:
             gc.collect()
             tracemalloc.start()
             query(later)
-            peaks[name] = max(peaks.get(name, 0), tracemalloc.get_traced_memory()[1])
+            peaks[name].append(tracemalloc.get_traced_memory()[1])
             tracemalloc.stop()
         tree = later
-    return peaks
+    return {name: sorted(found)[-2] for name, found in peaks.items()}
 
 
 @pytest.mark.parametrize("query", QUERIES)

@@ -7,11 +7,13 @@ must be removed before a query and derived again after the change.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from psyclone_storage.analysis.footprints import Reasons, UserAssertions
 from psyclone_storage.analysis.schedules.dependence import Dependence, Uses, takes_random_numbers
 from psyclone_storage.analysis.schedules.spaces import group_on_space, numbered_apart
 from psyclone_storage.base.diagnostic import Diagnostic, Related
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import schedule as sch
@@ -226,7 +228,7 @@ def _interfering(
 ) -> Iterator[Diagnostic]:
     aliases = aliases_in(schedule)
     dofs = one.over is sch.Over.DOFS
-    for before in kernel_calls(one):
+    for before in _calls_before(one, two, aliases):
         for after in kernel_calls(two):
             if takes_random_numbers(before) and takes_random_numbers(after):
                 yield Diagnostic(
@@ -250,6 +252,33 @@ def _interfering(
                         after.span,
                         hint=aliases.hint(before.args[earlier], after.args[later]),
                     )
+
+
+def _calls_before(one: sch.Loop, two: sch.Loop, aliases: Aliases) -> Iterator[sch.KernelCall]:
+    """Yield the calls in `one` that have data in common with `two`, in order.
+
+    If `two` takes random numbers, yield all calls. A loop into which many others were fused has
+    many calls, but few of them access the data of the next loop.
+    """
+    calls, later = kernel_calls(one), kernel_calls(two)
+    if any(map(takes_random_numbers, later)):
+        yield from calls
+        return
+    names = aliases.closure(arg.datum for call in later for arg in call.args if arg.datum)
+    by_datum = _calls_by_datum(one)
+    for at in sorted(set(chain.from_iterable(by_datum.get(name, ()) for name in names))):
+        yield calls[at]
+
+
+@kept_with_first
+def _calls_by_datum(loop: sch.Loop) -> dict[str, list[int]]:
+    """Return the positions of the calls in `loop` that have each datum as an argument."""
+    found: dict[str, list[int]] = {}
+    for at, call in enumerate(kernel_calls(loop)):
+        for arg in call.args:
+            if arg.datum is not None:
+                found.setdefault(arg.datum, []).append(at)
+    return found
 
 
 def _common(

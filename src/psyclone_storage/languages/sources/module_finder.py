@@ -15,7 +15,7 @@ from pathlib import Path
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.expr import Expr, Name, Origin, Sort, Symbol
+from psyclone_storage.ir.expr import INCOMPLETE, Expr, Name, Origin, Sort, Symbol
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.rewrite import with_parts
 from psyclone_storage.ir.symbols import ModuleSymbols
@@ -249,6 +249,35 @@ class ModuleFinder:
         """Return the definition of the derived type `name` in `module`, or None."""
         found = self.offered(module, name) if module else None
         return found if found is not None and found.sort is Sort.TYPE else None
+
+    def complete_type(self, module: str, name: str) -> Symbol | None:
+        """Return a derived type that `module` exports, with the parts of its parent types.
+
+        The function returns None if a part may be unknown.
+        """
+        return self._complete(module.lower(), name.lower(), frozenset())
+
+    def _complete(self, module: str, key: str, within: frozenset[tuple[str, str]]) -> Symbol | None:
+        found = self.structure(module, key)
+        scope = self.module(found.module) if found is not None and found.module else None
+        if found is None or scope is None or INCOMPLETE in found.attributes:
+            return None
+        if (module, key) in within or not self._is_certain_in(module, key, frozenset()):
+            return None
+        if not found.extends:
+            return found
+        above = scope.symbols.get(found.extends) or self.imported(scope.uses, found.extends)
+        home = above.module.lower() if above else ""
+        parent = (
+            self._complete(home, above.name.lower(), within | {(module, key)}) if above else None
+        )
+        if parent is None or not self._is_certain(scope.uses, found.extends, frozenset()):
+            return None
+        return replace(
+            found,
+            components=(*parent.components, *found.components),
+            bindings=found.bindings | parent.bindings | {found.extends},
+        )
 
     def _offered(self, module: str, key: str, behind: frozenset[str]) -> Symbol | None:
         if module in INTRINSIC_MODULES:

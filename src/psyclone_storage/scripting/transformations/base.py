@@ -56,11 +56,17 @@ A transformation that can do it has the option among its own.
 """
 
 
+_EACH_LOOP = "Apply it to each loop: 'for loop in invoke.schedule.loops():'."
+_A_NODE = "Pass 'invoke.schedule', or a loop or another node below it."
+
+
 class Transformation:
     """Base class of all transformations."""
 
     options: Mapping[str, object] = {}
     """The options that it takes, with their defaults, beyond those that any takes."""
+    of_loops = False
+    """Whether it is applied to loops alone, and not to the schedule around them."""
 
     @property
     def name(self) -> str:
@@ -136,12 +142,21 @@ class Transformation:
                 nodes.append(item)
             elif isinstance(item, Mapping):
                 chosen |= item
-        if not nodes or not all(isinstance(item, ScheduleNode) for item in nodes):
-            raise TransformationError(
-                Diagnostic("T015", f"'{self.name}' is applied to something that is no node.")
-            )
+        if not nodes:
+            raise TransformationError(self._wrong_node(None))
+        for item in nodes:
+            if not isinstance(item, ScheduleNode) or (self.of_loops and isinstance(item, Schedule)):
+                raise TransformationError(self._wrong_node(item))
         places = tuple(item for item in nodes if isinstance(item, ScheduleNode))
         return places, {**self.options, **self._own(chosen)}
+
+    def _wrong_node(self, item: object) -> Diagnostic:
+        """Return the diagnostic for an object to which it cannot be applied."""
+        given = "nothing" if item is None else f"an object of type '{type(item).__name__}'"
+        wanted = "a loop" if self.of_loops else "a node of a schedule"
+        message = f"'{self.name}' is applied to {given}, but it requires {wanted}."
+        hint = _EACH_LOOP if self.of_loops else _A_NODE
+        return Diagnostic("T015", message, hint=hint)
 
     def _own(self, chosen: TransformationOptions) -> TransformationOptions:
         """Return the options in `chosen` that this transformation uses.

@@ -38,6 +38,7 @@ from psyclone_storage.transform.workbench import NamedStep, Workbench
 class Colour(Transformation):
     """Colour a loop over cells; a loop without races on shared dofs remains unchanged."""
 
+    of_loops = True
     options: Mapping[str, object] = {"tiling": False}
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
@@ -65,6 +66,7 @@ class Colour(Transformation):
 class RedundantComputation(Transformation):
     """Compute halo cells redundantly, to a given depth or to the whole halo depth."""
 
+    of_loops = True
     options: Mapping[str, object] = {"depth": None}
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
@@ -79,6 +81,7 @@ class RedundantComputation(Transformation):
 class LoopFuse(Transformation):
     """Fuse a loop with the next loop."""
 
+    of_loops = True
     options: Mapping[str, object] = {"same_space": False}
     tested = False
     """Whether bounds that may differ are compared when the program runs."""
@@ -110,6 +113,8 @@ class GeneralLoopFuse(LoopFuse):
 class LoopSwap(Transformation):
     """Interchange a loop over a grid with the loop inside."""
 
+    of_loops = True
+
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
         return SwapLoops(nodes[0].uid)
 
@@ -120,6 +125,7 @@ class LoopSwap(Transformation):
 class ChunkLoop(Transformation):
     """Strip-mine a loop over a grid into chunks."""
 
+    of_loops = True
     options: Mapping[str, object] = {"chunksize": 32}
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
@@ -133,6 +139,7 @@ class ChunkLoop(Transformation):
 class LoopTiling2D(Transformation):
     """Tile the two loops over a grid with square tiles."""
 
+    of_loops = True
     options: Mapping[str, object] = {"tilesize": 32}
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:
@@ -147,6 +154,7 @@ class LoopTiling2D(Transformation):
 class LoopTiling(Transformation):
     """Tile the two loops over a grid; `tiledims` contains the tile sizes, outer loop first."""
 
+    of_loops = True
     options: Mapping[str, object] = {"tiledims": (32, 32)}
 
     def _step(self, nodes: tuple[ScheduleNode, ...], options: TransformationOptions) -> Step:

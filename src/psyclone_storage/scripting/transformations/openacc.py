@@ -31,6 +31,7 @@ _NO_QUEUE = -1
 class AccLoops(Transformation):
     """Apply `acc loop` to a loop; `collapse` is a number, or true for all nested loops."""
 
+    of_loops = True
     options: Mapping[str, object] = {
         "collapse": None,
         "independent": True,

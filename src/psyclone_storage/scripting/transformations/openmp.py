@@ -46,6 +46,7 @@ _WITHOUT_SCHEDULE = ("teamsloop", "loop")
 class ParallelLoop(Transformation):
     """Apply `omp parallel do` to a loop; `omp_directive` has no effect, as in PSyclone."""
 
+    of_loops = True
     options: Mapping[str, object] = {"reprod": None, "force": False}
 
     def __init__(self, omp_directive: str = "do", omp_schedule: str = "static") -> None:
@@ -67,6 +68,7 @@ class WorkshareLoop(Transformation):
     Without `reprod`, the settings decide.
     """
 
+    of_loops = True
     options: Mapping[str, object] = {"reprod": None, "force": False}
 
     def __init__(self, omp_directive: str = "do", omp_schedule: str = "static") -> None:
@@ -174,6 +176,7 @@ class MinimalBarriers(Unsupported):
 class TaskLoops(Transformation):
     """Execute the iterations of a loop as tasks."""
 
+    of_loops = True
     options: Mapping[str, object] = {"nogroup": None, "force": False}
 
     def __init__(

@@ -26,6 +26,7 @@ _CALL = regex(r"(?P<name>[a-z]\w*)\s*\(", re.IGNORECASE)
 _STRING = regex(r"'([^']*)'|\"([^\"]*)\"")
 _DIRECTIVE = regex(r"^[ \t]*(#[^\r\n]*)", re.MULTILINE)
 _NAME = regex(r"[a-z]\w*", re.IGNORECASE)
+_NESTED = "Write its kernels and built-ins in one invoke, or a second 'call invoke' statement."
 _CALL_FORM = (
     "Write a kernel or a built-in with its arguments, 'kernel_type(field)', and a comma between"
     " two of them."
@@ -179,6 +180,9 @@ def _read_item(statement: SourceStatement, start: int, stop: int) -> ParsedCall 
             statement.span(start, stop),
             hint=_CALL_FORM,
         )
+    if head.group("name").lower() == "invoke":
+        place = statement.span(start, stop)
+        raise _problem("P021", "An invoke cannot contain an invoke.", place, hint=_NESTED)
     problems: list[Diagnostic] = []
     arguments = []
     for first, last in list_items(text, head.end(), close):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.expr import Origin, Sort, Symbol
+from psyclone_storage.ir.expr import INCOMPLETE, Origin, Sort, Symbol
 from psyclone_storage.ir.parsed import Declaration, ParsedUse, ScopeKind
 from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -142,6 +142,7 @@ def _structures(scope: ScopeNode) -> Iterator[Symbol]:
             DerivedType(name, scope.name.lower()),
             module=scope.name,
             components=tuple(components),
+            attributes=() if definition.structure.is_complete else (INCOMPLETE,),
             bindings=definition.procedures,
             extends=definition.parent,
         )

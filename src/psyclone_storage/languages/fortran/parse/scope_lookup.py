@@ -22,6 +22,7 @@ from psyclone_storage.ir.rewrite import with_parts
 from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Use
 from psyclone_storage.languages.fortran.parse.comments import is_preprocessed
+from psyclone_storage.languages.fortran.parse.complete_types import CompleteType, CompleteTypes
 from psyclone_storage.languages.fortran.parse.module_symbols import symbol_of, uses_of
 
 _MODULES = (parsed.ScopeKind.MODULE, parsed.ScopeKind.SUBMODULE)
@@ -39,17 +40,28 @@ def no_constant(_uses: Iterable[Use], _name: str) -> ex.Symbol | None:
     return None
 
 
+def no_type(_module: str, _name: str) -> ex.Symbol | None:
+    """Return None: no other module is read."""
+    return None
+
+
 def link_algorithm(
     algorithm: parsed.ParsedAlgorithm,
     structures: Mapping[str, ex.Symbol],
     imported: ImportedConstant = no_constant,
+    complete_type: CompleteType = no_type,
 ) -> parsed.ParsedAlgorithm:
     """Return `algorithm` with the names in invoke arguments linked to symbols.
 
     `structures` contains derived types by key, known independently of the module that exports them.
+    A component that the type of its variable certainly lacks gets an unresolved symbol, which
+    contains the parts of the type.
     """
     file = _FileNames(algorithm, structures, imported)
-    return replace(algorithm, invokes=tuple(_linked(each, file) for each in algorithm.invokes))
+    types = CompleteTypes(algorithm, complete_type)
+    return replace(
+        algorithm, invokes=tuple(_linked(each, file, types) for each in algorithm.invokes)
+    )
 
 
 def link_declarations(
@@ -69,13 +81,14 @@ def link_declarations(
     )
 
 
-def _linked(invoke: parsed.ParsedInvoke, file: _FileNames) -> parsed.ParsedInvoke:
+def _linked(
+    invoke: parsed.ParsedInvoke, file: _FileNames, types: CompleteTypes
+) -> parsed.ParsedInvoke:
     names = file.inside(invoke.scopes)
 
     def linked(given: parsed.ParsedArgument) -> parsed.ParsedArgument:
-        return parsed.ParsedArgument(
-            names.with_subscripts(names.linker.expr(given.expr)), given.span
-        )
+        expr = names.with_subscripts(names.linker.expr(given.expr))
+        return parsed.ParsedArgument(types.with_missing(expr, names.linker.typing), given.span)
 
     calls = (replace(call, args=tuple(map(linked, call.args))) for call in invoke.calls)
     return replace(invoke, calls=tuple(calls))

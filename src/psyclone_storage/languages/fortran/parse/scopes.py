@@ -9,6 +9,7 @@ unit may seem to be started twice.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -190,14 +191,10 @@ class FileScopes:
     def structures(self) -> tuple[parsed.ParsedStructure, ...]:
         """Return the derived types of the file, including inherited components."""
         own = [(definition, scope) for scope in self.scopes for definition in scope.definitions]
-        by_name = {definition.structure.name: definition for definition, _ in own}
-        return tuple(
-            replace(
-                definition.structure,
-                components=_with_origins(_inherited(definition, by_name), scope),
-            )
-            for definition, scope in own
-        )
+        by_name = {definition.structure.name: (definition, scope) for definition, scope in own}
+        several = {name for name, count in Counter(one.structure.name for one, _ in own).items()
+                   if count > 1}  # fmt: skip
+        return tuple(_whole_structure(each, by_name, several) for each in own)
 
 
 def _begin(statement: SourceStatement) -> int:
@@ -256,15 +253,30 @@ def _origin(name: str, scope: ScopeNode) -> DerivedType:
     return DerivedType(name)
 
 
-def _inherited(
-    definition: TypeDefinition, by_name: dict[str, TypeDefinition]
-) -> tuple[parsed.Declaration, ...]:
-    """Return the components of a derived type after those of its parent types in this file."""
-    components = definition.structure.components
-    seen = {definition.structure.name}
-    parent = by_name.get(definition.parent)
-    while parent is not None and parent.structure.name not in seen:
-        seen.add(parent.structure.name)
-        components = (*parent.structure.components, *components)
-        parent = by_name.get(parent.parent)
-    return components
+_Definition = tuple[TypeDefinition, ScopeNode]
+
+
+def _whole_structure(
+    own: _Definition, by_name: dict[str, _Definition], several: set[str]
+) -> parsed.ParsedStructure:
+    """Return a derived type with the components and names of its parent types in this file."""
+    definition, scope = own
+    chain: dict[str, TypeDefinition] = {}
+    following: _Definition | None = own
+    extends: DerivedType | None = None
+    while following is not None and following[0].structure.name not in chain:
+        child, around = following
+        chain[child.structure.name] = child
+        following = by_name.get(child.parent)
+        if child.parent and following is None:
+            extends = _origin(child.parent, around)
+    components = [item for one in reversed(chain.values()) for item in one.structure.components]
+    names = {name for one in chain.values() for name in (*one.procedures, one.parent) if name}
+    return replace(
+        definition.structure,
+        components=_with_origins(tuple(components), scope),
+        names=frozenset(names),
+        extends=extends,
+        is_complete=several.isdisjoint(chain)
+        and all(one.structure.is_complete for one in chain.values()),
+    )

@@ -72,6 +72,7 @@ _BINDING = regex(
     r"(?:procedure|generic)\b\s*(?:\([^()]*\))?(?:[^:]*::)?\s*(?P<names>[a-z]\w*\b.*)$",
     re.IGNORECASE,
 )
+_INSERTED = regex(r"^[ \t]*(?:#|include\b)", re.IGNORECASE | re.MULTILINE)
 _BOUND_NAME = regex(r"(?:^|,)\s*([a-z]\w*)", re.IGNORECASE)
 
 _REMEMBERED = 1 << 14
@@ -351,7 +352,9 @@ def read_structure(
     bindings: list[SourceStatement] = []
     into = components
     problems: list[Diagnostic] = []
+    end = statement
     for part in body:
+        end = part
         is_contains = part.text.lower() == "contains"
         if END_TYPE.match(part.text):
             break
@@ -376,17 +379,25 @@ def read_structure(
     }
     parent = _EXTENDS.search(head.group("attributes") or "")
     structure = ParsedStructure(
-        head.group("name").lower(), tuple(declared), statement.span(*head.span("name"))
+        head.group("name").lower(),
+        tuple(declared),
+        statement.span(*head.span("name")),
+        is_complete=not problems and not _has_inserted(statement, end),
     )
-    extended = parent.group(1).lower() if parent else ""
     return TypeDefinition(
         structure,
-        extended,
+        parent.group(1).lower() if parent else "",
         tuple(components),
         tuple(bindings),
         frozenset(procedures),
         tuple(problems),
     )
+
+
+def _has_inserted(first: SourceStatement, last: SourceStatement) -> bool:
+    """Return whether the preprocessor or an included file may insert lines between statements."""
+    text = first.source.text
+    return _INSERTED.search(text, first.offset(0), last.offset(0)) is not None
 
 
 def _type_not_closed(opening: SourceStatement) -> Diagnostic:

@@ -565,6 +565,9 @@ def _statements_for(module: str, name: str, value: Any) -> Iterator[str]:
         if word != name:
             yield f"from {module} import {word} as {name}"
     elif _is_table(value) and (text := _text_of_table(value)):
+        if type(value).__name__ == "ndarray":
+            yield f"from numpy import array as array_of_{name}"
+            text = f"array_of_{name}({text})"
         yield f"{name} = {text}"
     elif own == "kernel" and name != own:
         yield f"from {module} import {own} as {name}"

@@ -66,6 +66,17 @@ class _Iterator(tuple[Any, ...]):
     __hash__ = None  # type: ignore[assignment]
 
 
+class ArrayTable(tuple[Any, ...]):
+    """The elements of a NumPy array: operators do not join or repeat them."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """Return the array with the elements of nested tuples; return a number unchanged."""
+        return cls(map(cls.of, value)) if isinstance(value, tuple) else value
+
+
 class CompileTimeValues:
     """The evaluation of expressions; `look_up` returns the value of a name."""
 
@@ -102,26 +113,26 @@ class CompileTimeValues:
     def _of_operation(self, node: ast.expr) -> Any:
         match node:
             case ast.UnaryOp(op, operand):
-                return _UNARY[type(op)](self._needed(operand))
+                return _UNARY[type(op)](self._operand(operand))
             case ast.BinOp():
                 return self._of_chain(list(left_operations(node)))
             case ast.Compare(left, ops, comparators):
-                values = [self._needed(left), *map(self._needed, comparators)]
+                values = [self._operand(left), *map(self._operand, comparators)]
                 pairs = zip(ops, values, values[1:], strict=False)
                 return all(_COMPARED[type(op)](one, other) for op, one, other in pairs)
             case ast.BoolOp(op, values=parts):
                 for one in parts[:-1]:
-                    if bool(value := self._needed(one)) is isinstance(op, ast.Or):
+                    if bool(value := self._operand(one)) is isinstance(op, ast.Or):
                         return value
                 return self._needed(parts[-1])
             case ast.IfExp(test, body, orelse):
-                return self._needed(body if self._needed(test) else orelse)
+                return self._needed(body if self._operand(test) else orelse)
         return UNKNOWN_VALUE
 
     def _of_chain(self, chain: list[ast.BinOp]) -> Any:
-        value = self._needed(chain[-1].left)
+        value = self._operand(chain[-1].left)
         for one in reversed(chain):
-            value = self._operation(one.op, value, self._needed(one.right))
+            value = self._operation(one.op, value, self._operand(one.right))
             if value is UNKNOWN_VALUE:
                 raise ValueError
         return value
@@ -132,9 +143,15 @@ class CompileTimeValues:
             raise ValueError
         return value
 
+    def _operand(self, node: ast.expr) -> Any:
+        value = self._needed(node)
+        if isinstance(value, ArrayTable):
+            raise TypeError  # NumPy computes element by element
+        return value
+
     def _array(self, node: ast.Call) -> Any:
         """Return the elements of an array if its type does not change them."""
-        value = self._needed(node.args[0])
+        value = ArrayTable.of(self._needed(node.args[0]))
         if not node.keywords:
             return value
         (said,) = node.keywords
@@ -186,6 +203,8 @@ def is_int(value: Any) -> bool:
 
 
 def _element(array: Any, index: Any) -> Any:
+    if isinstance(index, tuple) and not isinstance(array, ArrayTable):
+        raise TypeError
     for part in index if isinstance(index, tuple) else (index,):
         array = array[part]
     return array

@@ -221,9 +221,9 @@ def _element_of_table(
 ) -> TypedExpression:
     """Return the element of a table that an index selects when the kernel runs."""
     shape, what = shape_of(table), scope.text(node)
-    if not shape or len(shape) != len(index):
+    if not shape or len(shape) != len(index) or not sequences.has_index(table, node.slice):
         message = f"'{what}' is no number of a table with elements of one type."
-        return scope.refuse("P051", message, node, "Write an index for each dimension.")
+        return scope.refuse("P051", message, node, "Write 'a[i, j]' for arrays, 'a[i][j]' else.")
     parts = [read_number(scope, one) for one in index]
     if any(part.type is not _WHOLE for part in parts):
         if all(part.type is not None for part in parts):

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from psyclone_storage.ir.expr import integer_value
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.languages.python.parse import node_factory as nodes
-from psyclone_storage.languages.python.parse.compile_time import UNKNOWN_VALUE, value_of, written
+from psyclone_storage.languages.python.parse.compile_time import (
+    UNKNOWN_VALUE,
+    ArrayTable,
+    value_of,
+    written,
+)
 from psyclone_storage.languages.python.parse.scope import KernelScope, TypedExpression
 
 MOST_ITEMS = 1000
@@ -117,6 +123,11 @@ def indexed(node: ast.expr) -> tuple[ast.expr, list[ast.expr]]:
         index = [*parts, *index]
         node = node.value
     return node, index
+
+
+def has_index(table: tuple[Any, ...], index: ast.expr) -> bool:
+    """Return whether a table may have an index: tuples and lists take one number at a time."""
+    return isinstance(table, ArrayTable) or not isinstance(index, ast.Tuple)
 
 
 def item_of(scope: KernelScope, node: ast.Subscript) -> ast.expr | None:

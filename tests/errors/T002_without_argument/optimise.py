@@ -1,0 +1,5 @@
+"""A script whose function takes no argument."""
+
+
+def trans():
+    pass
