@@ -8,7 +8,7 @@ LATE: dict[str, set[str]] = {
     "pipeline/metadata_facts.py": {"psyclone_storage.targets.apis.api_parts"},
     "scripting/calls.py": {"linecache", "sysconfig", "traceback"},
     "scripting/drawing.py": {"shutil", "subprocess"},
-    "scripting/recipe.py": {"inspect", "traceback"},
+    "scripting/recipe.py": {"traceback"},
     "base/compilers.py": {"shutil", "subprocess"},
     "base/digest.py": {"hashlib.sha256"},
     "base/temporaries.py": {"shutil.rmtree"},

@@ -7,6 +7,7 @@ line of the script.
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -323,8 +324,6 @@ def _class_alone(error: Exception) -> str:
     """Return how to call a method of an object, if the line calls it on the class."""
     if not isinstance(error, TypeError) or "missing 1 required positional" not in str(error):
         return ""
-    import inspect  # noqa: PLC0415 (only for errors)
-
     frame = _innermost_frame(error)
     place = inspect.getframeinfo(frame)
     known = {**frame.f_globals, **frame.f_locals}
