@@ -120,6 +120,12 @@ def _pairs(args: argparse.Namespace) -> Iterator[tuple[Path, Path]]:
     yield from found[args.first :: args.every]
 
 
+def _includes(args: argparse.Namespace) -> list[Path]:
+    """Return the folders of `-I`, by default all that contain Fortran files."""
+    found = (one for folder in args.folders for one in folder.rglob("*.[fF]90"))
+    return args.includes or sorted({one.parent for one in found})
+
+
 def _recipe_of(path: Path, recipe: Path) -> Path | None:
     if recipe.is_file():
         return recipe
@@ -134,7 +140,7 @@ class _Transform:
     def __init__(self, args: argparse.Namespace) -> None:
         texts = read_settings_texts("", search_context(os.environ))
         self._settings = settings_of(texts, "")
-        includes = tuple(args.includes) or tuple(args.folders)
+        includes = tuple(_includes(args))
         self._request = CompileRequest(directories=includes, includes=includes)
         self._stripped = tuple(args.strip)
         self._known: dict[Path, FileTransformer] = {}
@@ -239,7 +245,7 @@ def _compared(args: argparse.Namespace, pairs: Sequence[tuple[Path, Path]]) -> i
     """Print the CPU time of this tool and of the peer for each file; return the exit status."""
     own_total = peer_total = 0.0
     own_loops = peer_loops = failed = 0
-    includes = [word for one in args.includes or args.folders for word in ("-I", str(one))]
+    includes = [word for one in _includes(args) for word in ("-I", str(one))]
     strip = [word for one in args.strip for word in ("--strip-directives", one)]
     with tempfile.TemporaryDirectory() as folder:
         # The first file is transformed twice: the first processes compile modules to bytecode.

@@ -5,6 +5,10 @@ from __future__ import annotations
 # What most calls do not need is imported once it is:
 # `--version` answers without the compiler, and a translation does without steps and scripts.
 LATE: dict[str, set[str]] = {
+    "pipeline/metadata_facts.py": {"psyclone_storage.targets.apis.api_parts"},
+    "scripting/calls.py": {"linecache", "sysconfig", "traceback"},
+    "scripting/drawing.py": {"shutil", "subprocess"},
+    "scripting/recipe.py": {"traceback"},
     "base/compilers.py": {"shutil", "subprocess"},
     "base/digest.py": {"hashlib.sha256"},
     "base/temporaries.py": {"shutil.rmtree"},
@@ -84,6 +88,9 @@ LATE: dict[str, set[str]] = {
         "psyclone_storage.targets.lfric.TARGETS",
     },
     "pipeline/files.py": {
+        "psyclone_storage.analysis.bodies.authored.promises_of_directives",
+        "psyclone_storage.pipeline.deterministic_scripts.script_record",
+        "psyclone_storage.pipeline.program_uses.OutsideProcedures",
         "psyclone_storage.pipeline.storage_plans.plan_device_data",
         "psyclone_storage.pipeline.separate_plans.SeparatePlanner",
     },

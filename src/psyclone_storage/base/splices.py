@@ -54,7 +54,7 @@ def splice_between(
 
     The `first` items and the `last` ones are known to be common.
     """
-    start, same = _common_ends(earlier, later, first, last)
+    start, same = common_ends(earlier, later, first, last)
     at, stop, end = start, len(earlier) - same, len(later) - same
     changes: list[SplicedRange[SplicedItem]] = []
     while start < stop or at < end:
@@ -68,8 +68,8 @@ def splice_between(
     return Splice(tuple(changes), tuple(removed), tuple(made))
 
 
-def _common_ends(
-    earlier: tuple[SplicedItem, ...], later: tuple[SplicedItem, ...], first: int, last: int
+def common_ends(
+    earlier: tuple[SplicedItem, ...], later: tuple[SplicedItem, ...], first: int = 0, last: int = 0
 ) -> tuple[int, int]:
     """Return the numbers of common items at the beginnings and at the ends.
 

@@ -7,8 +7,8 @@ report can show on which assertions the result depends.
 from __future__ import annotations
 
 from enum import Enum
-from hashlib import sha256
 
+from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.keys import key_of
@@ -87,7 +87,7 @@ def digest_of_loop(loop: un.Do) -> str:
     place = loop.place
     where = "" if place is None else f"{place.source.name}:{place.start}"
     (plain,) = _plain((loop,))
-    return sha256(f"{where} {plain!r}".encode()).hexdigest()
+    return digest_of(f"{where} {plain!r}")
 
 
 def _plain(lines: tuple[un.Line, ...]) -> tuple[un.Line, ...]:

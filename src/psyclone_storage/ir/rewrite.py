@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from operator import is_
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from psyclone_storage.base.memo import Keeper, kept_with_first
 from psyclone_storage.base.records import replace
@@ -38,29 +38,45 @@ def with_parts(expr: ex.Expr, change: Change) -> ex.Expr:
         case ex.Index():
             return _indexed(expr, change)
         case ex.ArrayLiteral(items) | ex.TypedArrayLiteral(_, items):
-            return replace(expr, items=tuple(map(change, items)))
-        case ex.Keyword(name, value):
-            return ex.Keyword(name, change(value))
-        case ex.Parenthesised(operand):
-            return ex.Parenthesised(change(operand))
+            return _unless_same(expr, items=_each(items, change))
+        case ex.Keyword(value=value):
+            return _unless_same(expr, value=change(value))
+        case ex.Parenthesised(operand) | ex.Unary(_, operand):
+            return _unless_same(expr, operand=change(operand))
         case ex.ComplexLiteral(real, imaginary):
             return ex.ComplexLiteral(change(real), change(imaginary))
-        case ex.Unary(op, operand):
-            return ex.Unary(op, change(operand))
         case ex.Binary():
             return _operation(expr, change)
         case ex.ImpliedDo():
             return _implied_do(expr, change)
         case ex.Range(lower, upper, step):
-            return ex.Range(
-                *(None if part is None else change(part) for part in (lower, upper, step))
-            )
+            ends = _changed(lower, change), _changed(upper, change)
+            return _unless_same(expr, lower=ends[0], upper=ends[1], step=_changed(step, change))
     return expr
 
 
+Changing = TypeVar("Changing")
+
+
+def _unless_same(record: Changing, **parts: object) -> Changing:
+    """Return a record with other parts, the record itself if each part is the very same."""
+    if all(getattr(record, name) is part for name, part in parts.items()):
+        return record
+    changed: Any = record
+    return replace(changed, **parts)  # type: ignore[no-any-return]
+
+
+def _each(
+    items: tuple[Changing, ...], change: Callable[[Changing], Changing]
+) -> tuple[Changing, ...]:
+    """Return `items` with `change` applied to each, `items` itself if nothing changes."""
+    new = tuple(map(change, items))
+    return items if all(map(is_, new, items)) else new
+
+
 def _indexed(expr: ex.Index, change: Change) -> ex.Index:
-    base, items = change(expr.base), tuple(map(change, expr.items))
-    same = base is expr.base and all(map(is_, items, expr.items))
+    base, items = change(expr.base), _each(expr.items, change)
+    same = base is expr.base and items is expr.items
     return expr if same else expr.__class__(base, items)
 
 
@@ -247,6 +263,18 @@ def _names_inside(line: un.Line) -> frozenset[str]:
     return names_of_line(line).union(*map(names_inside, chain.from_iterable(blocks_of(line))))
 
 
+def is_named_outside(lines: Iterable[un.Line], key: str, inner: un.Line) -> bool:
+    """Return whether one of `lines`, or a statement in them but not in `inner`, names `key`."""
+    for line in lines:
+        if line is inner or key not in names_inside(line):
+            continue
+        if not contains_line(line, inner) or key in names_of_line(line):
+            return True
+        if is_named_outside(chain.from_iterable(blocks_of(line)), key, inner):
+            return True
+    return False
+
+
 def contains_class(lines: Iterable[un.Line], kind: type[un.Line]) -> bool:
     """Return whether one of `lines`, or a statement nested in them, has the class `kind`."""
     return any(
@@ -371,13 +399,13 @@ def with_each_block(
 ) -> un.Line:
     """Return `line` with `change` applied to each of its direct blocks.
 
-    Blocks are in the order of `blocks_of`. The result is `line` itself if no block changes.
+    Blocks are in the order of `blocks_of`. The result is `line` itself if no statement changes.
     """
     old = blocks_of(line)
     if not old:
         return line
     new = tuple(map(change, old))
-    if all(map(is_, new, old)):
+    if all(map(_are_same, new, old)):
         return line
     match line:
         case un.If(branches) | un.Where(branches):
@@ -388,6 +416,11 @@ def with_each_block(
         case un.Conditional(parts):
             return replace(line, branches=tuple(map(_with_body, parts, new)))
     return replace(line, body=new[0]) if isinstance(line, _Holding) else line
+
+
+def _are_same(lines: tuple[un.Line, ...], others: tuple[un.Line, ...]) -> bool:
+    """Return whether two blocks consist of the very same statements."""
+    return lines is others or (len(lines) == len(others) and all(map(is_, lines, others)))
 
 
 Part = TypeVar("Part", un.Branch, un.Case, un.ConditionalBranch)
@@ -402,11 +435,11 @@ def with_changed_blocks(
 ) -> un.Line:
     """Return `line` with `change` applied to each of its direct blocks, in order.
 
-    The result is `line` itself if no block changes.
+    The result is `line` itself if no statement changes.
     """
     old = blocks_of(line)
     new = [change(block) for block in old]
-    if all(map(is_, new, old)):
+    if all(map(_are_same, new, old)):
         return line
     parts = iter(new)
     return with_each_block(line, lambda _: next(parts))
@@ -436,29 +469,22 @@ def with_expressions(line: un.Line, change: Change) -> un.Line:
     """
     match line:
         case un.Assign(target, value) | un.PointerAssign(target, value):
-            left, right = change(target), change(value)
-            same = left is target and right is value
-            return line if same else replace(line, target=left, value=right)
+            return _unless_same(line, target=change(target), value=change(value))
         case un.Call(procedure, args):
-            return replace(line, procedure=change(procedure), args=tuple(map(change, args)))
+            return _unless_same(line, procedure=change(procedure), args=_each(args, change))
         case un.Do():
             return _with_bounds(line, change)
         case un.If(branches, _) | un.Where(branches, _):
-            changed = tuple(
-                replace(branch, condition=change(branch.condition)) for branch in branches
-            )
-            return replace(line, branches=changed)
+            return _unless_same(line, branches=_each(branches, lambda one: _branch(one, change)))
         case un.Allocate(arrays) | un.Deallocate(arrays):
-            return replace(line, arrays=tuple(map(change, arrays)))
+            return _unless_same(line, arrays=_each(arrays, change))
         case un.Nullify(pointers):
-            return replace(line, pointers=tuple(map(change, pointers)))
+            return _unless_same(line, pointers=_each(pointers, change))
         case un.InputOutput(_, controls, items):
-            return replace(
-                line, controls=tuple(map(change, controls)), items=tuple(map(change, items))
-            )
+            return _unless_same(line, controls=_each(controls, change), items=_each(items, change))
         case un.DoConcurrent() | un.Forall():
-            counted = tuple(_with_bounds(one, change) for one in line.controls)
-            return replace(line, controls=counted, mask=_changed(line.mask, change))
+            counted = _each(line.controls, lambda one: _with_bounds(one, change))
+            return _unless_same(line, controls=counted, mask=_changed(line.mask, change))
     return _with_selectors(line, change)
 
 
@@ -466,23 +492,31 @@ def _with_selectors(line: un.Line, change: Change) -> un.Line:
     """Return a selection, loop or jump statement with `change` applied to its expressions."""
     match line:
         case un.Select():
-            cases = tuple(
-                replace(case, guards=tuple(map(change, case.guards))) for case in line.cases
-            )
-            return replace(line, selector=change(line.selector), cases=cases)
+            cases = _each(line.cases, lambda case: _case(case, change))
+            return _unless_same(line, selector=change(line.selector), cases=cases)
         case un.Associate(pairs):
-            return replace(line, pairs=tuple((name, change(value)) for name, value in pairs))
+            old = tuple(value for _, value in pairs)
+            new = _each(old, change)
+            named = tuple((name, value) for (name, _), value in zip(pairs, new, strict=True))
+            return line if new is old else replace(line, pairs=named)
         case un.While():
-            return replace(line, condition=_changed(line.condition, change))
+            return _unless_same(line, condition=_changed(line.condition, change))
         case un.Return(value):
-            return replace(line, value=_changed(value, change))
+            return _unless_same(line, value=_changed(value, change))
         case un.Stop():
-            return replace(
-                line, code=_changed(line.code, change), quiet=_changed(line.quiet, change)
-            )
+            code, quiet = _changed(line.code, change), _changed(line.quiet, change)
+            return _unless_same(line, code=code, quiet=quiet)
         case un.Goto():
-            return replace(line, selector=_changed(line.selector, change))
+            return _unless_same(line, selector=_changed(line.selector, change))
     return line
+
+
+def _branch(branch: un.Branch, change: Change) -> un.Branch:
+    return _unless_same(branch, condition=change(branch.condition))
+
+
+def _case(case: un.Case, change: Change) -> un.Case:
+    return _unless_same(case, guards=_each(case.guards, change))
 
 
 Counted = TypeVar("Counted", un.Do, un.Control)
@@ -490,7 +524,7 @@ Counted = TypeVar("Counted", un.Do, un.Control)
 
 def _with_bounds(line: Counted, change: Change) -> Counted:
     counter = change(line.variable)
-    return replace(
+    return _unless_same(
         line,
         variable=counter if isinstance(counter, ex.Name) else line.variable,
         start=change(line.start),

@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.accesses import accesses, unknown_lines, unknown_procedures
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
-from psyclone_storage.analysis.bodies.independence import is_own_array
+from psyclone_storage.analysis.bodies.independence import UNKNOWN_HINT, is_own_array
 from psyclone_storage.analysis.bodies.ranks import is_scalar
 from psyclone_storage.analysis.bodies.separate_arrays import is_separate
 from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.names import listed
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
@@ -58,8 +59,14 @@ def check_rank(code: Routine, number: int, names: Iterable[str]) -> Iterator[Dia
     if why := _unfit_loop(line, loop, flow) or _late_bound(line, keys, flow):
         yield Diagnostic("T063", why, place)
         return
-    for key in keys:
-        yield from (replace(one, span=one.span or place) for one in _check(key, loop, flow))
+    found = [one for key in keys for one in _check(key, loop, flow)]
+    yield from (replace(one, span=one.span or place) for one in found)
+    if any(one.code == "T062" for one in found):
+        # A function with unknown effects may change what the conditions in the loop read.
+        unknown = sorted(unknown_procedures(line.body, flow.names))
+        called = listed(unknown, "and")
+        message = f"'{code.name}' calls {called}, whose effects are unknown."
+        yield from (Diagnostic("T052", message, place, hint=UNKNOWN_HINT),) if unknown else ()
 
 
 def _unfit_loop(line: un.Do, loop: FlowNode, flow: Flow) -> str:

@@ -42,9 +42,9 @@ from psyclone_storage.pipeline.kernels import (
     CalledKernels,
     KernelRepository,
     find_kernels,
-    read_checked,
     with_codes,
 )
+from psyclone_storage.pipeline.line_lengths import read_checked
 from psyclone_storage.pipeline.precisions import check_precisions, with_precisions
 from psyclone_storage.pipeline.request import CompileRequest, LineLimit, suffixes_of
 from psyclone_storage.pipeline.thread_safety import (

@@ -12,7 +12,6 @@ from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from psyclone_storage.analysis.bodies.authored import promises_of_directives
 from psyclone_storage.analysis.bodies.places import place_of_access
 from psyclone_storage.analysis.bodies.verdict import Clauses, Verdict
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Severity, raise_if_any
@@ -36,13 +35,11 @@ from psyclone_storage.languages.fortran.print.edit_script import emit_changed
 from psyclone_storage.languages.sources.include_lines import included_file, inclusions
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.languages.sources.module_names import defined_modules
-from psyclone_storage.pipeline.deterministic_scripts import script_record
 from psyclone_storage.pipeline.inputs import Inputs
-from psyclone_storage.pipeline.kernels import read_checked
+from psyclone_storage.pipeline.line_lengths import read_checked
 from psyclone_storage.pipeline.metadata_facts import facts_of_metadata
 from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.pipeline.procedure_effects import ProcedureEffects
-from psyclone_storage.pipeline.program_uses import OutsideProcedures
 from psyclone_storage.pipeline.request import LineLimit
 from psyclone_storage.pipeline.script_inputs import ScriptRecord, recorded_output
 from psyclone_storage.scripting.psyir.containers import FileContainer
@@ -60,6 +57,7 @@ SENTINELS = ("omp", "acc")
 if TYPE_CHECKING:
     from psyclone_storage.pipeline.contract_folder import ContractFolder
     from psyclone_storage.pipeline.device_reports import DataPlan
+    from psyclone_storage.pipeline.program_uses import OutsideProcedures
     from psyclone_storage.pipeline.separate_plans import FilePlan
 
 _CONDITIONAL = regex(r"^[ \t]*#[ \t]*(?:if|else|elif)", re.MULTILINE)
@@ -256,6 +254,8 @@ class FileTransformer:
     @property
     def _outside_procedures(self) -> OutsideProcedures:
         """The procedures in the settings that may be outside the files."""
+        from psyclone_storage.pipeline.program_uses import OutsideProcedures  # noqa: PLC0415
+
         settings = self._settings
         words = settings.read_only_procedures, settings.device_procedures
         return OutsideProcedures(*(frozenset(map(key_of, one)) for one in words))
@@ -295,12 +295,15 @@ class FileTransformer:
         if self._recipe is None:
             return None
         tree = FileContainer.on(bench)
+        is_recorded = self._request.recorded
         with recorded_output() as printed:
-            self._recipe.run_on_file(tree, dict(self._request.keywords))
+            self._recipe.run_on_file(tree, dict(self._request.keywords), is_watched=is_recorded)
         finish(tree)
         reads = self._recipe.reads
-        if not self._request.recorded or reads.others or bench.has_searched_callers:
+        if not is_recorded or reads.others or bench.has_searched_callers:
             return None
+        from psyclone_storage.pipeline.deterministic_scripts import script_record  # noqa: PLC0415
+
         return script_record(self._recipe.path, reads.files, reads.variables, printed)
 
     def _read(self, path: Path) -> SourceFile:
@@ -341,6 +344,10 @@ class FileTransformer:
         """Return the promises of the author's directives that are removed."""
         if "omp" not in self._request.stripped:
             return ()
+        from psyclone_storage.analysis.bodies.authored import (  # noqa: PLC0415
+            promises_of_directives,
+        )
+
         codes = file.routines().items()
         return tuple(fact for key, code in codes for fact in promises_of_directives(code, key))
 

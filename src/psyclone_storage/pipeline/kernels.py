@@ -36,6 +36,7 @@ from psyclone_storage.languages.sources.kernel_search import (
     index_with,
 )
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
+from psyclone_storage.pipeline.line_lengths import read_checked
 from psyclone_storage.pipeline.module_context import ModuleContexts
 from psyclone_storage.pipeline.precisions import code_for
 from psyclone_storage.targets.apis import api_parts
@@ -45,9 +46,7 @@ if TYPE_CHECKING:
     from psyclone_storage.pipeline.effects import SharedEffects
 
 Dummies = tuple[Dummy, ...]
-_MAX_LINE = 132
 _CONDITIONAL = regex(r"^[ \t]*#", re.MULTILINE)
-_LONG_LINE = "Break the line, or give '-l output', which accepts it and breaks what it writes."
 
 
 @dataclass(slots=True)
@@ -381,30 +380,6 @@ def _of_two(wanted: Import, first: Import) -> Diagnostic:
     hint = "Rename one of the two where it is imported: 'use <module>, only: <new> => <old>'."
     related = (Related(first.call.name_span, "another kernel is called here"),)
     return Diagnostic("S118", message, wanted.call.name_span, hint=hint, related=related)
-
-
-def read_checked(index: SourceIndex, path: Path, line_limit: bool) -> SourceText:
-    """Return the text of the file at `path`.
-
-    Raises:
-        CompileError: the file cannot be read. With `line_limit`, also if it has lines over 132
-            characters.
-    """
-    source = index.read(path)
-    if line_limit:
-        raise_if_any(tuple(_too_long(source)))
-    return source
-
-
-def _too_long(source: SourceText) -> list[Diagnostic]:
-    start, problems = 0, []
-    for line in source.text.splitlines(keepends=True):
-        if len(line.rstrip("\r\n")) > _MAX_LINE:
-            excess = source.span(start + _MAX_LINE, start + len(line.rstrip("\r\n")))
-            message = f"A line is longer than {_MAX_LINE} characters."
-            problems.append(Diagnostic("P012", message, excess, hint=_LONG_LINE))
-        start += len(line)
-    return problems
 
 
 def with_codes(program: Program, kernels: KernelRepository, sizes: Mapping[str, int]) -> Program:

@@ -7,6 +7,7 @@ dofmaps: on a discontinuous space no two columns share a dof.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.config.settings import Api, Settings
@@ -16,7 +17,9 @@ from psyclone_storage.ir.interface import Role
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.routine import Routine, SourceFile
 from psyclone_storage.languages.fortran.parse.metadata import kernel_types, read_kernel
-from psyclone_storage.targets.apis import api_parts
+
+if TYPE_CHECKING:
+    from psyclone_storage.targets.spec import ApiParts
 
 _KERNEL = "kernel_type"
 
@@ -29,11 +32,13 @@ def facts_of_metadata(file: SourceFile, settings: Settings) -> Facts:
     """
     if _KERNEL not in key_of(file.source.text):
         return ()
-    return tuple(_facts(file, settings))
+    from psyclone_storage.targets.apis import api_parts  # noqa: PLC0415 (few files are kernels)
+
+    return tuple(_facts(file, settings, api_parts(Api.LFRIC)))
 
 
-def _facts(file: SourceFile, settings: Settings) -> Iterator[Fact]:
-    parts, source = api_parts(Api.LFRIC), file.source
+def _facts(file: SourceFile, settings: Settings, parts: ApiParts) -> Iterator[Fact]:
+    source = file.source
     routines = file.routines()
     for name in kernel_types(source):
         try:

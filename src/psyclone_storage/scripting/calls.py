@@ -6,11 +6,8 @@ Python itself and installed packages.
 
 from __future__ import annotations
 
-import linecache
 import os
 import site
-import sysconfig
-import traceback
 from pathlib import Path
 
 from psyclone_storage.base.diagnostic import Related
@@ -42,6 +39,8 @@ class ScriptCalls:
 
 def script_calls(error: BaseException, script: SourceText) -> ScriptCalls:
     """Return the active lines of user code at the time when `error` was raised in `script`."""
+    import traceback  # noqa: PLC0415 (only for errors)
+
     frames = traceback.extract_tb(error.__traceback__)
     names = [frame.filename for frame in frames]
     if script.name not in names:
@@ -61,6 +60,8 @@ def own_source(name: str) -> SourceText | None:
         return None
     if any(path.resolve().is_relative_to(folder) for folder in _installed()):
         return None
+    import linecache  # noqa: PLC0415 (only for errors)
+
     linecache.checkcache(name)
     text = "".join(linecache.getlines(name))
     return SourceText(os.path.relpath(name), text) if text else None
@@ -78,6 +79,8 @@ def _source_of(name: str, script: SourceText) -> SourceText | None:
 
 def _installed() -> list[Path]:
     """Return the folders of Python and of installed packages."""
+    import sysconfig  # noqa: PLC0415 (only for errors)
+
     names = (*map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")),
              *site.getsitepackages(), site.getusersitepackages())  # fmt: skip
     return [Path(name).resolve() for name in names]

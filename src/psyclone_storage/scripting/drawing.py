@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -23,6 +21,9 @@ def draw(text: str, file_name: str, file_format: str) -> None:
     if file_format in _TEXT:
         Path(f"{file_name}.{file_format}").write_text(text, encoding="utf-8")
         return
+    import shutil  # noqa: PLC0415
+    import subprocess  # noqa: PLC0415 (few scripts draw graphs)
+
     program = shutil.which("dot")
     if program is None:
         Path(f"{file_name}.dot").write_text(text, encoding="utf-8")

@@ -10,11 +10,9 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, nullcontext
 from functools import partial
-from importlib.abc import ExecutionLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import FrameType, MappingProxyType, ModuleType
@@ -37,7 +35,7 @@ from psyclone_storage.scripting.algorithm import Algorithm
 from psyclone_storage.scripting.calls import ScriptCalls, own_source, script_calls
 from psyclone_storage.scripting.containers import Psy
 from psyclone_storage.scripting.context import ScriptContext
-from psyclone_storage.scripting.psyclone_modules import PSycloneFinder, psyclone_alias
+from psyclone_storage.scripting.psyclone_modules import OwnLoader, PSycloneFinder, psyclone_alias
 from psyclone_storage.scripting.psyclone_names import MODULES, MODULES_FOR_FILES, Words, modules_for
 from psyclone_storage.scripting.psyir.containers import FileContainer
 from psyclone_storage.scripting.psyir.loops import Loop
@@ -82,18 +80,23 @@ class Recipe:
         return psy.program
 
     def run_on_file(
-        self, tree: FileContainer, keywords: Mapping[str, object] = MappingProxyType({})
+        self,
+        tree: FileContainer,
+        keywords: Mapping[str, object] = MappingProxyType({}),
+        *,
+        is_watched: bool = True,
     ) -> bool:
         """Load the script and call its `trans` on the tree of a file without an API.
 
         Return whether `trans` was called. It is not called for files in the script's
-        `FILES_TO_SKIP`. `RESOLVE_IMPORTS` has no effect, because imports are always resolved.
+        `FILES_TO_SKIP`. `RESOLVE_IMPORTS` has no effect, because imports are always resolved. If
+        the script is not watched, `reads` stays empty.
 
         Raises:
             CompileError: `T001`, the script has no function `trans`; `T002`, it failed; or the
                 reasons against a transformation that it did not catch.
         """
-        with self._loaded(MODULES_FOR_FILES) as (module, _):
+        with self._loaded(MODULES_FOR_FILES, is_watched=is_watched) as (module, _):
             function = self._function(module)
             if tree.name in getattr(module, "FILES_TO_SKIP", ()):
                 return False
@@ -105,12 +108,14 @@ class Recipe:
         return True
 
     @contextmanager
-    def _loaded(self, modules: Mapping[str, Words]) -> Iterator[tuple[ModuleType, PSycloneFinder]]:
+    def _loaded(
+        self, modules: Mapping[str, Words], *, is_watched: bool = True
+    ) -> Iterator[tuple[ModuleType, PSycloneFinder]]:
         """Load the script in isolation, with `modules` importable as `psyclone`."""
         module = self._new_module()
         with (
             _isolated(self.path, module),
-            self.reads.watched(),
+            self.reads.watched() if is_watched else nullcontext(),
             psyclone_alias(modules) as alias,
         ):
             self._guarded(lambda: _execute(module))
@@ -263,7 +268,7 @@ def read_recipe(path: Path) -> Recipe:
     return Recipe(path, SourceText(str(path), text))
 
 
-class _Loader(ExecutionLoader):
+class _Loader(OwnLoader):
     """Loader of a script text from memory, without a bytecode file."""
 
     def __init__(self, path: Path, text: str) -> None:
@@ -276,6 +281,10 @@ class _Loader(ExecutionLoader):
     def get_source(self, fullname: str) -> str:
         return self._text
 
+    def exec_module(self, module: ModuleType) -> None:
+        code = compile(self._text, str(self._path), "exec", dont_inherit=True)
+        exec(code, vars(module))  # noqa: S102  # pylint: disable=exec-used
+
 
 def _execute(module: ModuleType) -> None:
     if module.__spec__ is not None and module.__spec__.loader is not None:
@@ -283,6 +292,8 @@ def _execute(module: ModuleType) -> None:
 
 
 def _trace(error: BaseException) -> str:
+    import traceback  # noqa: PLC0415 (only for errors)
+
     return "".join(traceback.format_exception(error))
 
 

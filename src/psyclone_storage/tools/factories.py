@@ -22,7 +22,8 @@ from psyclone_storage.ir.parsed import ParsedAlgorithm, ParsedArgument, ParsedCa
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.languages.sources.kernel_search import SourceIndex
 from psyclone_storage.pipeline.compile import Compiler, make_compiler
-from psyclone_storage.pipeline.kernels import CalledKernels, find_kernels, read_checked
+from psyclone_storage.pipeline.kernels import CalledKernels, find_kernels
+from psyclone_storage.pipeline.line_lengths import read_checked
 from psyclone_storage.pipeline.request import CompileRequest, LineLimit, for_file
 from psyclone_storage.scripting.arguments import FieldSpace
 from psyclone_storage.scripting.containers import Psy

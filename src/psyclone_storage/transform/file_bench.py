@@ -32,7 +32,9 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 from itertools import chain
 
+from psyclone_storage.analysis.bodies.accesses import names_in_code
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.nests import CodeFootprint
 from psyclone_storage.analysis.bodies.regions import (
     KnownVerdicts,
@@ -48,7 +50,7 @@ from psyclone_storage.analysis.bodies.verdict import Verdict, cures_of, flow_wit
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, raise_if_any
 from psyclone_storage.base.names import did_you_mean
-from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir import unit as un
@@ -87,6 +89,7 @@ from psyclone_storage.transform.file_copies import (
     with_copy,
 )
 from psyclone_storage.transform.file_statements import (
+    EditRoutine,
     InlineStatement,
     RewriteStatement,
     with_statement,
@@ -96,23 +99,6 @@ from psyclone_storage.transform.kernel.routine import check_still_for_device
 from psyclone_storage.transform.workbench import Bench, JournalEntry, NamedStep
 
 _WORD = regex(r"[a-z]\w*")
-
-
-@dataclass(frozen=True, slots=True)
-class EditRoutine:
-    """Exchange all statements of a routine, `before`, for others."""
-
-    routine: str
-    before: tuple[un.Line, ...] = field(repr=False)
-    after: tuple[un.Line, ...] = field(repr=False)
-    title: str = "edit"
-    declares: tuple[un.Declare, ...] = ()
-    uses: tuple[un.Use, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The name of the step."""
-        return self.title
 
 
 FileTree = Mapping[str, Routine]
@@ -136,7 +122,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._former_facts: dict[int, Facts] = {}
         self._facts = tuple(map(self._tied, facts))
         self._flows: dict[tuple[int, Facts], tuple[Routine, Flow]] = {}
-        self._latest: dict[str, Flow] = {}
+        self._latest: dict[str, RoutineNames] = {}
         self._plans: dict[tuple[int, int], tuple[Routine, PlannedCode]] = {}
         self._verdicts: dict[tuple[int, int], tuple[Routine, KnownVerdicts]] = {}
         self._names: tuple[FileTree | None, frozenset[str]] = (None, frozenset())
@@ -185,8 +171,9 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def withdraw(self, facts: Facts) -> None:
         """Withdraw all promises but `facts`, which were made before."""
-        self._facts = facts
-        self._last = None
+        if facts is not self._facts:
+            self._facts = facts
+            self._last = None
 
     def _tied(self, fact: Fact) -> Fact:
         """Return a promise about a loop with the statements that the loop has now."""
@@ -265,10 +252,11 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def _flow_with_blocks(self, code: Routine) -> Flow:
         routine = self._key(code)
-        self._latest[routine] = self._flow_given(code, self._own(code), self._latest.get(routine))
-        return self._latest[routine]
+        flow = self._flow_given(code, self._own(code), self._latest.get(routine))
+        self._latest[routine] = flow.names
+        return flow
 
-    def _flow_given(self, code: Routine, facts: Facts, former: Flow | None = None) -> Flow:
+    def _flow_given(self, code: Routine, facts: Facts, former: RoutineNames | None = None) -> Flow:
         """Return the data flow of a routine, given promises; it is computed once."""
         key = (id(code), tuple(one for one in facts if one.kind in FLOW_KINDS))
         if key not in self._flows:
@@ -496,7 +484,11 @@ class FileBench(Bench[FileTree, NamedStep]):
         items = code.specification
         key = (self._key(code), id(line), id(items))
         if key not in self._parts:
-            self._parts[key] = replace(code, body=(line,))
+            self._parts[key] = made = replace(code, body=(line,))
+            former = self._latest.get(key[0])
+            if former is None or former.code.specification is not items:
+                former = self._latest[key[0]] = names_in_code(made)
+            names_in_code(made).inherit(former)
         return self._parts[key]
 
     def _changed_alone(self, alone: Routine, step: ChangesCode) -> Routine:

@@ -27,7 +27,8 @@ from psyclone_storage.ir.rewrite import (
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.passes.scratch import names_of
-from psyclone_storage.transform.file_bench import EditRoutine, FileBench
+from psyclone_storage.transform.file_bench import FileBench
+from psyclone_storage.transform.file_statements import EditRoutine
 
 _MODULE = str(abi.ProfileModule.PROFILE)
 _SHARING = (Directive.OMP_DO, Directive.OMP_SINGLE, Directive.OMP_MASTER)

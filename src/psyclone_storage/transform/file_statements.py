@@ -28,6 +28,23 @@ from psyclone_storage.passes.scratch import names_of
 from psyclone_storage.transform.kernel.code import ChangesCode
 
 
+@dataclass(frozen=True, slots=True)
+class EditRoutine:
+    """Exchange all statements of a routine, `before`, for others."""
+
+    routine: str
+    before: tuple[un.Line, ...] = field(repr=False)
+    after: tuple[un.Line, ...] = field(repr=False)
+    title: str = "edit"
+    declares: tuple[un.Declare, ...] = ()
+    uses: tuple[un.Use, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the step."""
+        return self.title
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RewriteStatement:
     """Apply a step on the code of kernels to one statement of a routine, and to all in it.

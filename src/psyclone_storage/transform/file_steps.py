@@ -25,8 +25,9 @@ from psyclone_storage.ir.expr import integer_value
 from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.rewrite import blocks_of, walk_lines, with_changed_blocks
 from psyclone_storage.transform.catalogue import STEPS
-from psyclone_storage.transform.file_bench import EditRoutine, FileBench
+from psyclone_storage.transform.file_bench import FileBench
 from psyclone_storage.transform.file_blocks import AddDirective
+from psyclone_storage.transform.file_statements import EditRoutine
 from psyclone_storage.transform.kernel.code import ChangesCode
 from psyclone_storage.transform.openmp import read_schedule
 

@@ -71,6 +71,29 @@ def test_a_translation_imports_no_steps(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+UNUSED_BY_RECIPES = (
+    "lowering", "targets", "coherence.check",  "hashlib", "importlib.abc",
+    "shutil", "subprocess", "tempfile", "traceback",
+)  # fmt: skip
+
+
+def test_a_recipe_on_a_file_imports_nothing_of_algorithms(tmp_path: Path) -> None:
+    """A build runs a command for each file, so that imports take much of its time."""
+    recipe, file = tmp_path / "recipe.py", tmp_path / "a.f90"
+    recipe.write_text("from psyclone.psyir.nodes import Loop\ndef trans(psyir): psyir.walk(Loop)\n")
+    file.write_text("subroutine a()\nend subroutine a\n")
+    words = [str(file), "-s", str(recipe), "-o", str(tmp_path / "b.f90"), "--no-cache"]
+    program = TRANSLATION.format(words=words, unused=UNUSED_BY_RECIPES)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=ALONE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_version_and_help_say_what_this_is() -> None:
     def answer(word: str) -> str:
         command = [sys.executable, "-m", "psyclone_storage", word]

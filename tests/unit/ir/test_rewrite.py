@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.rewrite import blocks_of, rewritten, walk_lines, with_each_block
+from psyclone_storage.ir.expr import Expr
+from psyclone_storage.ir.rewrite import (
+    blocks_of,
+    everywhere,
+    rewritten,
+    walk_lines,
+    with_changed_blocks,
+    with_each_block,
+    with_parts,
+)
 from psyclone_storage.ir.unit import Line
 from psyclone_storage.languages.fortran.parse.syntax_tree import read_file
 
@@ -30,3 +39,19 @@ def test_blocks_have_one_order(text: str) -> None:
     inner: list[Line] = []
     rewritten(unit.body, lambda one: (inner.append(one), (one,))[1])
     assert inner == [*list(walk_lines(unit.body))[1:], line]
+
+
+@pytest.mark.parametrize("text", CONSTRUCTS)
+def test_constructs_without_a_change_stay_the_same_object(text: str) -> None:
+    """Results of analyses that are stored on them stay known."""
+    text = f"do k = 1, -(n(2:m) + f(x=3))\n{text}\ncall s(a(:), [1, 2])\nend do"
+    (unit,) = read_file(SourceText("x.F90", f"subroutine s\n{text}\nend\n")).every_unit()
+    (line,) = unit.body
+    assert with_each_block(line, lambda block: (*block, *())) is line
+    assert with_changed_blocks(line, lambda block: (*block, *())) is line
+    assert rewritten(unit.body, lambda one: (one,))[0] is line
+
+    def same(expr: Expr) -> Expr:
+        return with_parts(expr, same)
+
+    assert everywhere(unit.body, same)[0] is line

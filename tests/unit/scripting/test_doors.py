@@ -12,7 +12,7 @@ from command import NOT_INPUT, Outcome, run_command
 from psyclone_storage.analysis.schedules.access import DataUse
 from psyclone_storage.base.diagnostic import CompileError, InternalError
 from psyclone_storage.ir.kernel import Access
-from psyclone_storage.scripting import DataAccess, HaloExchange, Loop, Psy, Schedule, drawing
+from psyclone_storage.scripting import DataAccess, HaloExchange, Loop, Psy, Schedule
 from psyclone_storage.scripting.arguments import Argument, arguments_of
 from unit.analysis.small import RULES, cells, dofs
 from unit.scripting.test_changes import program
@@ -304,7 +304,7 @@ def test_without_graphviz_the_text_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(drawing.shutil, "which", lambda _: None)
+    monkeypatch.setattr("shutil.which", lambda _: None)
     text = small().dag("graph", "png")
     assert (tmp_path / "graph.dot").read_text(encoding="utf-8") == text
     assert "Graphviz is not installed: 'graph.dot'" in capsys.readouterr().err
@@ -316,7 +316,7 @@ def test_graphviz_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, works: 
     fake.write_text('#!/bin/sh\ncat > "$3"\n' if works else "#!/bin/sh\necho no >&2\nexit 1\n")
     fake.chmod(0o755)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(drawing.shutil, "which", lambda _: str(fake))
+    monkeypatch.setattr("shutil.which", lambda _: str(fake))
     if works:
         text = small().dag("graph", "svg")
         assert (tmp_path / "graph.svg").read_text(encoding="utf-8") == text

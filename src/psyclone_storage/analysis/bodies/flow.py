@@ -198,15 +198,16 @@ def flow_of(
     code: Routine,
     assumed: frozenset[FactKind] = frozenset(),
     dofmaps: frozenset[str] = frozenset(),
-    former: Flow | None = None,
+    former: RoutineNames | None = None,
 ) -> Flow:
     """Return the data flow of `code`, given promises about all its names.
 
-    `former`, the flow of an earlier version of the routine, saves time for unchanged statements.
+    `former`, the names in an earlier version or in a part of the routine, saves time for the
+    statements in common.
     """
     names = RoutineNames(code, assumed, dofmaps)
     if former is not None:
-        names.inherit(former.names)
+        names.inherit(former)
     has_jumps = any(map(_jumps_anywhere, walk_lines(code.body)))
     nodes = _NodeBuilder(names, copies=not has_jumps).nodes(code.body)
     summing = _SummaryBuilder(nodes, names)

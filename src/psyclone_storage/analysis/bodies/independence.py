@@ -429,7 +429,7 @@ def _not_understood(line: Line, names: RoutineNames) -> Reasons:
     for _, procedure in unknown_calls(alone, names, inside=inside):
         found.append(_of_unknown_type(procedure, place, names) or Diagnostic(
             "T052", f"'{name}' calls '{procedure}', whose effects are unknown.", place,
-            hint=_UNKNOWN_HINT,
+            hint=UNKNOWN_HINT,
         ))  # fmt: skip
     if moves_memory(line):
         message = f"'{name}' allocates arrays or moves pointers."
@@ -470,9 +470,9 @@ def _modules_with(kind: DerivedType, names: RoutineNames) -> list[str]:
     return list(dict.fromkeys(named or [use.module for use in uses if use.whole]))
 
 
-_UNKNOWN_HINT = (
-    "A procedure that is declared 'pure' and whose module is at hand is understood; so is an array"
-    " whose declaration is."
+UNKNOWN_HINT = (
+    "An array with a declaration and a procedure that is declared 'pure' are understood; '-I' names"
+    " the folders of their modules."
 )
 
 

@@ -69,37 +69,42 @@ class RoutineNames:
         return FactKind.DISTINCT_POINTERS in self.assumed
 
     @cached_property
-    def known_statements(self) -> dict[tuple[str, int], tuple[un.Line, Any]]:
-        """Cached results for single statements, by query and identity of the statement."""
-        return {}
+    def known(self) -> tuple[dict[tuple[str, int], tuple[un.Line, Any]], dict[str, Any]]:
+        """Cached results by query and identity of the statement, and records of procedures.
+
+        Names with the same meanings share them.
+        """
+        former: Self = vars(self).pop("former", self)
+        return former.known if former is not self and self._is_like(former) else ({}, {})
 
     def of_statement(self, line: un.Line, answer: Callable[[un.Line, Self], Answer]) -> Answer:
         """Return the cached result of `answer`, which depends on a statement and the names."""
-        key = (answer.__name__, id(line))
-        found = self.known_statements.get(key)
+        key, known = (answer.__name__, id(line)), self.known[0]
+        found = known.get(key)
         if found is None:
-            found = self.known_statements[key] = (line, answer(line, self))
+            found = known[key] = (line, answer(line, self))
         value: Answer = found[1]
         return value
 
-    def inherit(self, other: Self) -> None:
-        """Reuse the cached results of an earlier version of the routine.
+    def inherit(self, former: Self) -> None:
+        """Share the cached results of another version of the routine, or of a part of it.
 
-        This has no effect unless the names have the same meanings in both versions.
+        This has no effect unless the names have the same meanings in both.
         """
-        same = self.meaning() == other.meaning() and all(
-            map(is_, self.code.contained, other.code.contained)
-        )
-        if same and self.code.module.symbols is other.code.module.symbols:
-            self.known_statements.update(other.known_statements)
-            self.known_procedures.update(other.known_procedures)
+        vars(self)["former"] = former
+
+    def _is_like(self, other: Self) -> bool:
+        same = self.meaning() == other.meaning()
+        same = same and all(map(is_, self.code.contained, other.code.contained))
+        return same and self.code.module.symbols is other.code.module.symbols
 
     def meaning(self) -> tuple[object, ...]:
         """Return an object that determines the meanings of names, except internal procedures."""
         code = self.code
         procedure = (code.dummies, code.result, code.prefix, len(code.contained))
-        marked = (self.aliases, self.unclear, self.assigned, self._sectioned)
-        return code.module, code.specification, procedure, marked, self.assumed
+        counters = frozenset(key for key in self.counters if self._root(key) is None)
+        marked = (self.aliases, self.unclear, self.assigned, self._sectioned, counters)
+        return code.module, code.specification, procedure, marked, self.assumed, self.dofmaps
 
     @cached_property
     def imported(self) -> dict[str, un.Declare]:
@@ -121,14 +126,10 @@ class RoutineNames:
 
         It is a procedure of the module, or one of another module with known effects.
         """
-        if key not in self.known_procedures:
-            self.known_procedures[key] = self._proved(key) or self.procedures.get(key)
-        return self.known_procedures[key]
-
-    @cached_property
-    def known_procedures(self) -> dict[str, Procedure | None]:
-        """Cached records of procedures."""
-        return {}
+        known: dict[str, Procedure | None] = self.known[1]
+        if key not in known:
+            known[key] = self._proved(key) or self.procedures.get(key)
+        return known[key]
 
     def _proved(self, key: str) -> Procedure | None:
         """Return the record of a procedure that certainly changes only its arguments, or None."""
@@ -203,13 +204,11 @@ class RoutineNames:
 
     @cached_property
     def assigned(self) -> frozenset[Variable]:
-        """Variables on the left-hand side of an assignment, which cannot be functions."""
-        paths = (
-            path_of(line.target)
-            for line in walk_lines(self.code.body)
-            if isinstance(line, un.Assign | un.PointerAssign)
-        )
-        return frozenset(one for path in paths if path for one in prefixes(path.variable))
+        """Components on the left-hand side of an assignment, which cannot be functions."""
+        lines = walk_lines(self.code.body)
+        targets = (one.target for one in lines if isinstance(one, un.Assign | un.PointerAssign))
+        found = (one for path in map(path_of, targets) if path for one in prefixes(path.variable))
+        return frozenset(one for one in found if len(one) > 1)
 
     @cached_property
     def statement_functions(self) -> dict[str, frozenset[str]]:
@@ -343,7 +342,8 @@ class RoutineNames:
             if isinstance(part, ex.Index) and any(isinstance(one, ex.Range) for one in part.items)
         )
         paths = (path_of(part.base) for part in parts)
-        return frozenset(path.variable for path in paths if path is not None)
+        variables = (path.variable for path in paths if path is not None)
+        return frozenset(one for one in variables if len(one) > 1)
 
     def _is_of_unknown_type(self, variable: Variable) -> bool:
         """Return whether a component belongs to a type without an available definition."""

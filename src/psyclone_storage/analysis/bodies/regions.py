@@ -199,7 +199,7 @@ def plan_new(
     from `plan_regions` later.
     """
     if new.directive not in _LOOP_DIRECTIVES:
-        flow = flow_with(code, context.facts, flow)
+        flow = flow_with(code, context.facts, flow.names)
     return _Planner(code, flow, context, new).plan()
 
 

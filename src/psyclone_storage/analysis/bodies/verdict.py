@@ -108,10 +108,10 @@ class Verdict:
         return self.status is VerdictStatus.INDEPENDENT
 
 
-def flow_with(code: Routine, facts: Facts = (), former: Flow | None = None) -> Flow:
+def flow_with(code: Routine, facts: Facts = (), former: RoutineNames | None = None) -> Flow:
     """Return the data flow of a routine, given promises about procedures and pointers.
 
-    `former`, the flow of an earlier version of the routine, saves time.
+    `former`, the names in an earlier version or in a part of the routine, saves time.
     """
     own = of_routine(facts, code.key)
     assumed = frozenset(one.kind for one in own if one.kind in ASSUMPTIONS)

@@ -20,10 +20,10 @@ from psyclone_storage.ir.rewrite import blocks_of, names_of_line, with_each_bloc
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.scripting.errors import GenerationError, refusal
 from psyclone_storage.scripting.psyir.data import DataNode, node_of
+from psyclone_storage.scripting.psyir.known_nodes import Known
 from psyclone_storage.scripting.psyir.live import LiveNode
 from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.psyir.statements import (
-    Known,
     Schedule,
     Statement,
     statement_of,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import ClassVar
 
 from psyclone_storage.base.records import replace
+from psyclone_storage.base.splices import common_ends
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import routine as rt
 from psyclone_storage.ir.keys import key_of
@@ -14,8 +17,9 @@ from psyclone_storage.ir.parsed import ScopeKind
 from psyclone_storage.ir.rewrite import blocks_of, expressions_of, walk_lines
 from psyclone_storage.ir.unit import Line
 from psyclone_storage.scripting.psyir import calls, choices, directives, loops
+from psyclone_storage.scripting.psyir.known_nodes import Known
 from psyclone_storage.scripting.psyir.live import LiveNode
-from psyclone_storage.scripting.psyir.statements import Known, Lines, Schedule, Statement
+from psyclone_storage.scripting.psyir.statements import Lines, Schedule, Statement, grouped
 from psyclone_storage.scripting.psyir.symbols import RoutineSymbol, Symbol, SymbolTable
 from psyclone_storage.transform.file_bench import FileBench
 
@@ -174,8 +178,22 @@ class Routine(UnitNode, Schedule):
         if not rewritten:
             self.sync(body, None)
             return
-        same = _unchanged(self.block(), body)
-        self.sync(body, Known(_with_lines(self, same), same))
+        before = self.block()
+        starts = [0, *accumulate(one.size for one in self.children)]
+        first, stop = _changed_nodes(starts, before, body)
+        later = self.children[stop:]
+        rest = len(before) - starts[stop] if later else 0
+        lines = body[starts[first] : len(body) - rest]
+        same = _unchanged(before[starts[first] : len(before) - rest], lines)
+        known = Known(_with_lines(self.children[first:stop], same), same)
+        nodes, tail = grouped(lines, known)
+        self._block = self._source_block = body
+        if later:
+            later[0].lead = (*tail, *later[0].lead)
+        else:
+            self.tail = tail
+        # A node that has moved into a construct is no longer among the children.
+        self.take_nodes(nodes, known, first, len(self.children) - len(later))
 
     def debug_string(self) -> str:
         """Return the statements as Fortran text."""
@@ -188,17 +206,29 @@ def _names(body: Lines) -> Iterator[ex.Name]:
             yield from (part for part in ex.walk(expr) if isinstance(part, ex.Name))
 
 
-def _with_lines(top: LiveNode, same: Collection[int]) -> Iterator[Statement]:
-    """Yield the statement nodes below `top`, of which the children have been created.
+def _with_lines(nodes: Iterable[LiveNode], same: Collection[int]) -> Iterator[Statement]:
+    """Yield the statements among nodes and those below, of which the children have been created.
 
     Those inside a statement whose identity is in `same` are left out.
     """
-    for node in top.children:
+    for node in nodes:
         if isinstance(node, Statement):
             yield node
             if id(node.line()) not in same:
                 for block in node.blocks():
-                    yield from _with_lines(block, same)
+                    yield from _with_lines(block.children, same)
+
+
+def _changed_nodes(starts: list[int], before: Lines, after: Lines) -> tuple[int, int]:
+    """Return the range of the nodes that a change of a block from `before` to `after` concerns.
+
+    `starts` are the indices in `before` at which the nodes start, and the last one ends. A node
+    next to a change is in the range, because a comment between them may change its owner.
+    """
+    common, common_at_end = common_ends(before, after)
+    first = max(bisect_right(starts, common) - 2, 0)
+    stop = bisect_left(starts, len(before) - common_at_end) + 1
+    return first, min(stop, len(starts) - 1)
 
 
 def _unchanged(before: Lines, after: Lines) -> frozenset[int]:

@@ -9,8 +9,9 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import Directive as Kind
 from psyclone_storage.scripting.errors import GenerationError
+from psyclone_storage.scripting.psyir.known_nodes import Known
 from psyclone_storage.scripting.psyir.live import LiveNode
-from psyclone_storage.scripting.psyir.statements import Known, Schedule, Statement, statement_of
+from psyclone_storage.scripting.psyir.statements import Schedule, Statement, statement_of
 
 
 class Directive(Statement):

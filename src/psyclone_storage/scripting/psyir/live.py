@@ -298,12 +298,17 @@ class Children(list[Any]):
 
     def reset(self, nodes: Sequence[LiveNode]) -> None:
         """Replace the children after a step, without dropping cached records."""
+        self.exchange(0, len(self), nodes)
+
+    def exchange(self, start: int, stop: int, nodes: Sequence[LiveNode]) -> None:
+        """Replace the children from index `start` to `stop` as `reset` does."""
         kept = set(map(id, nodes))
-        for node in self:
+        for node in self[start:stop]:
             if id(node) not in kept and node.parent is self._owner:
                 node.set_parent(None)
-        super().clear()
-        self.fill(nodes)
+        super().__setitem__(slice(start, stop), nodes)
+        for node in nodes:
+            node.set_parent(self._owner)
 
     def _checked(self, position: int, child: object) -> LiveNode:
         node = self._owner.expect(position, child)

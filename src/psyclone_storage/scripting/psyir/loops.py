@@ -11,8 +11,9 @@ from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.scripting.errors import GenerationError, refusal
 from psyclone_storage.scripting.psyir.data import DataNode, node_of
+from psyclone_storage.scripting.psyir.known_nodes import Known
 from psyclone_storage.scripting.psyir.live import LiveNode
-from psyclone_storage.scripting.psyir.statements import Known, Schedule, Statement, statement_of
+from psyclone_storage.scripting.psyir.statements import Schedule, Statement, statement_of
 from psyclone_storage.scripting.psyir.symbols import Symbol
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 from operator import is_
 from typing import Any, ClassVar, Self
@@ -16,12 +16,11 @@ from psyclone_storage.languages.fortran.print.printer import emit_lines
 from psyclone_storage.scripting.errors import GenerationError
 from psyclone_storage.scripting.psyir.data import DataNode, node_of
 from psyclone_storage.scripting.psyir.expressions import Range, target_node
+from psyclone_storage.scripting.psyir.known_nodes import Known, Remark
 from psyclone_storage.scripting.psyir.live import LiveNode
 from psyclone_storage.scripting.psyir.symbols import SymbolTable
 
 Lines = tuple[un.Line, ...]
-Remark = un.Comment | un.Blank | un.DirectiveLine
-"""Lines that belong to the next statement, or to the statement on the same line."""
 
 
 class Statement(LiveNode):
@@ -30,6 +29,9 @@ class Statement(LiveNode):
     The lines in `lead` precede it, and those in `trail` are comments on its last line; both move
     with it. The comments before a detached statement stay in the file until it is attached again.
     """
+
+    is_one_record: ClassVar[bool] = True
+    """Whether it represents one record, which a step may replace by another."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,6 +72,11 @@ class Statement(LiveNode):
     def length(self) -> int:
         """The number of `ir` records that this node represents."""
         return 1
+
+    @property
+    def size(self) -> int:
+        """The number of those records and of the lines around them."""
+        return len(self.lead) + self.length + len(self.trail)
 
     def blocks(self) -> Sequence[LiveNode]:
         """Return the children that contain statements: none."""
@@ -170,62 +177,6 @@ class Statement(LiveNode):
         return 0 if place is None else place.line
 
 
-class Known:
-    """The nodes of a routine before a step, for reuse after it.
-
-    A node belongs to the record that it showed, if the identity of that is in `unchanged`.
-    Otherwise nodes are matched by the uid of a loop or by the source position of the statement.
-    """
-
-    def __init__(self, nodes: Iterable[Statement] = (), unchanged: Collection[int] = ()) -> None:
-        self._unchanged = unchanged
-        self._same: dict[int, list[Statement]] = {}
-        self._like: dict[object, list[Statement]] = {}
-        for node in nodes:
-            line = node.line()
-            self._same.setdefault(id(line), []).append(node)
-            if (key := _key(line)) is not None:
-                self._like.setdefault(key, []).append(node)
-
-    def find(self, block: Lines, at: int) -> Statement | None:
-        """Return the node of the statement at index `at` of a block, None if it is new."""
-        line = block[at]
-        for node in self._same.get(id(line), ()):
-            if node.begins(block, at):
-                self._take(node, line)
-                return node
-        for node in self._like.get(_key(line), ()):
-            if not isinstance(node, CodeBlock) and id(node.line()) not in self._unchanged:
-                self._take(node, line)
-                node.sync(line, self)
-                return node
-        return None
-
-    def has(self, line: un.Line) -> bool:
-        """Return whether a node represents this record."""
-        return bool(self._same.get(id(line)))
-
-    def _take(self, node: Statement, line: un.Line) -> None:
-        """Remove a node from the candidates for other statements."""
-        for nodes in (self._same.get(id(line), []), self._like.get(_key(line), [])):
-            for number, one in enumerate(nodes):
-                if one is node:
-                    del nodes[number]
-                    break
-
-
-def _key(line: un.Line) -> object:
-    """Return a key of a statement that a step preserves, such as a loop's uid or a position."""
-    if isinstance(line, un.Do) and line.uid:
-        return line.uid
-    if isinstance(line, un.DirectiveBlock):
-        inside = (one for one in line.body if not isinstance(one, Remark))
-        first = next(inside, None)
-        return None if first is None else (line.directive, _key(first))
-    extent = node_extent(line)
-    return line if extent is None else (type(line), extent.start, extent.stop)
-
-
 _NOTHING = Known()
 
 
@@ -265,7 +216,7 @@ class Schedule(LiveNode):
         return new
 
     def _shown(self) -> Iterable[LiveNode]:
-        nodes, self.tail = _grouped(self._source_block, self.known_nodes)
+        nodes, self.tail = grouped(self._source_block, self.known_nodes)
         self.known_nodes = _NOTHING
         return nodes
 
@@ -297,12 +248,16 @@ class Schedule(LiveNode):
                 self._children.reset(self.followed(block, deque(self._children)))
             self._block = self._source_block = block
             return
-        nodes, self.tail = _grouped(block, known)
+        nodes, self.tail = grouped(block, known)
         self._block = self._source_block = block
+        self.take_nodes(nodes, known, 0, len(self.children))
+
+    def take_nodes(self, nodes: list[Statement], known: Known, first: int, stop: int) -> None:
+        """Replace the children from index `first` to `stop` by `nodes`, made with `known`."""
         for node in nodes:
-            if node.parent is not None:
+            if node.parent is not None and node.parent is not self:
                 node.parent.children.release(node)
-        self.children.reset(nodes)
+        self.children.exchange(first, stop, nodes)
         for node in nodes:
             if node.known_nodes is known:
                 node.walk(Schedule)  # Connects nodes that the script knows with new parents.
@@ -399,7 +354,7 @@ def _with_region(line: un.DirectiveBlock, inside: deque[Statement]) -> Statement
     return node
 
 
-def _grouped(block: Lines, known: Known) -> tuple[list[Statement], Lines]:
+def grouped(block: Lines, known: Known) -> tuple[list[Statement], Lines]:
     """Return the nodes of a block's statements, and the comments after the last one."""
     nodes: list[Statement] = []
     lead: list[un.Line] = []
@@ -541,6 +496,7 @@ class UnknownDirective(Statement):
 class CodeBlock(Statement):
     """Statements for which PSyclone has no class; their text is preserved."""
 
+    is_one_record: ClassVar[bool] = False
     parse_tree_nodes: tuple[object, ...] = ()
     _text: Any
 

@@ -24,7 +24,7 @@ from psyclone_storage.ir.directive import Directive, RegionOptions, Sharing, Thr
 from psyclone_storage.ir.expr import Element, Expr, Name
 from psyclone_storage.ir.facts import Fact, FactKind, Facts
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.rewrite import ids_of, names_of_line, walk_lines
+from psyclone_storage.ir.rewrite import is_named_outside
 from psyclone_storage.scripting.errors import TransformationError, refusal
 from psyclone_storage.scripting.psyir.calls import Call, IntrinsicCall
 from psyclone_storage.scripting.psyir.choices import WhereLoop
@@ -35,9 +35,9 @@ from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.psyir.session import apply_step, routine_around
 from psyclone_storage.scripting.psyir.statements import Assignment, Schedule, Statement
 from psyclone_storage.scripting.psyir.symbols import calling_line
-from psyclone_storage.transform.file_bench import EditRoutine, FileBench
+from psyclone_storage.transform.file_bench import FileBench
 from psyclone_storage.transform.file_blocks import AddDirective
-from psyclone_storage.transform.file_statements import RewriteStatement
+from psyclone_storage.transform.file_statements import EditRoutine, RewriteStatement
 from psyclone_storage.transform.kernel.code import ChangesCode
 
 _ANYWHERE = frozenset(
@@ -111,6 +111,8 @@ class NodeRequest:
         """Return the facts that the options assert."""
         loops = [node.line() for node in self.nodes if isinstance(node, Loop)]
         uids = [loop.uid for loop in loops if isinstance(loop, un.Do)]
+        if not uids:
+            return ()
         key = self.routine.key
         kinds = (
             ("ignore_dependencies_for", FactKind.IGNORED),
@@ -234,11 +236,7 @@ class NodeRequest:
             return True
         if _may_name_anything(self.bench.file.source):
             return True
-        inside = ids_of((loop,))
-        return any(
-            id(one) not in inside and line.target.key in names_of_line(one)
-            for one in walk_lines(self.bench.code(self.routine.key).body)
-        )
+        return is_named_outside(self.bench.code(self.routine.key).body, line.target.key, loop)
 
     def two_loops(self) -> tuple[un.Do, un.Do]:
         """Return two nodes, which have to be loops.
@@ -359,14 +357,15 @@ def transform_file(
     _check_options(transformation, given)
     if not hasattr(transformation, "_on_file"):
         raise refusal(f"'{name}' is not supported for files without an API.")
-    rewrites = getattr(transformation, "rewrites_statement", False)
-    if rewrites and nodes[0].ancestor(Routine, include_self=True) is None:
+    around = nodes[0].ancestor(Routine, include_self=True)
+    if around is None and getattr(transformation, "rewrites_statement", False):
         return
-    routine, bench = routine_around(nodes[0])
+    routine, bench = routine_around(around or nodes[0])
     options = {**transformation.options, **given}
     request = NodeRequest(name, nodes, routine, bench, options)
     before = bench.facts
-    bench.assume(*request.facts())
+    if facts := request.facts():
+        bench.assume(*facts)
     try:
         is_done = _tried(transformation, request, check=check)
     except CompileError:

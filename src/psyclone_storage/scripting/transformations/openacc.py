@@ -18,8 +18,8 @@ from psyclone_storage.scripting.transformations.base import (
 )
 from psyclone_storage.scripting.transformations.on_files import NodeRequest
 from psyclone_storage.scripting.views import Loop, Schedule, ScheduleNode
-from psyclone_storage.transform.file_bench import EditRoutine
 from psyclone_storage.transform.file_regions import with_data
+from psyclone_storage.transform.file_statements import EditRoutine
 from psyclone_storage.transform.openacc import AccData, AccKernels, AccLoop, AccParallel
 from psyclone_storage.transform.openacc_data import AccEnterData, AccUpdate
 from psyclone_storage.transform.step import Step

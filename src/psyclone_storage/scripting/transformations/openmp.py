@@ -17,8 +17,8 @@ from psyclone_storage.scripting.transformations.base import (
 )
 from psyclone_storage.scripting.transformations.on_files import NodeRequest, thread_schedule
 from psyclone_storage.scripting.views import DirectiveRegion, ScheduleNode
-from psyclone_storage.transform.file_bench import EditRoutine
 from psyclone_storage.transform.file_regions import with_teams, without_barriers
+from psyclone_storage.transform.file_statements import EditRoutine
 from psyclone_storage.transform.openmp import OpenParallelRegion, ParallelDo, ShareLoop
 from psyclone_storage.transform.openmp_target import OpenTarget, TeamsDo
 from psyclone_storage.transform.openmp_tasks import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import is_
 from typing import ClassVar
 
 from psyclone_storage.analysis.bodies.shapes import (
@@ -54,11 +55,12 @@ KEEP_BOUNDS = frozenset({"lbound", "ubound", "allocated", "associated", "present
 @kept_lately
 def with_ranges(code: Routine) -> Routine:
     """Return `code` with whole arrays in assignments replaced by sections with ranges."""
-    return replace(code, body=rewritten(code.body, lambda line: (_ranged_line(line, code),)))
+    body = rewritten(code.body, lambda line: (_ranged_line(line, code),))
+    return code if all(map(is_, body, code.body)) else replace(code, body=body)
 
 
 def _check_ranges(code: Routine) -> Reasons:
-    if with_ranges(code).body != code.body:
+    if with_ranges(code) is not code:
         return ()
     reasons = tuple(
         Diagnostic(
@@ -91,7 +93,9 @@ def _ranged_line(line: Line, code: Routine) -> Line:
     target = line.target
     if not is_whole_allocatable(target, code):
         target = _ranged(target, code)
-    return replace(line, target=target, value=_ranged(line.value, code))
+    value = _ranged(line.value, code)
+    is_same = target is line.target and value is line.value
+    return line if is_same else replace(line, target=target, value=value)
 
 
 def _ranged(expr: Expr, code: Routine) -> Expr:
@@ -107,7 +111,9 @@ def _ranged(expr: Expr, code: Routine) -> Expr:
         ):
             # What is passed to a procedure may be more than its elements.
             return expr
-        return expr.__class__(expr.base, tuple(_ranged(item, code) for item in expr.items))
+        items = tuple(_ranged(item, code) for item in expr.items)
+        is_same = all(map(is_, items, expr.items))
+        return expr if is_same else expr.__class__(expr.base, items)
     return with_parts(expr, lambda part: _ranged(part, code))
 
 

@@ -45,3 +45,27 @@ def test_nothing_is_hoisted_between_a_directive_and_its_loop() -> None:
     tree = tree_on_bench(f"{HEAD}    !$omp parallel do private(k)\n{HOISTED}{TAIL}")
     with pytest.raises(TransformationError, match="between a directive and 'do i = 1, n'"):
         hoist(tree)
+
+
+UNKNOWN_TYPE = """\
+    type(unknown) :: s
+    integer :: j
+    do j = 1, n
+      t = mode * 2.0
+      s%v(2) = b(1)
+      do i = 1, n
+        k = s%v(1)
+        b(i) = b(i) + k + t
+      end do
+    end do
+"""
+
+
+def test_results_of_a_loop_are_not_used_where_names_have_other_meanings() -> None:
+    """Only the outer loop shows that the component of an unknown type is no function."""
+    tree = tree_on_bench(HEAD + UNKNOWN_TYPE + TAIL)
+    outer, _, inner, _ = tree.walk(Assignment)
+    transformation = TRANSFORMATIONS["HoistTrans"]()
+    transformation.apply(outer)
+    with pytest.raises(TransformationError, match="cannot leave its loop"):
+        transformation.apply(inner)

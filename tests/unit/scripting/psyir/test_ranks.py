@@ -51,6 +51,16 @@ RIGHT = {
         "   do i = 1, n\n    t(i - 1) = a(i, j) / 3\n   end do\n  end if\n"
         "  do i = 1, n\n   a(i, j) = a(i, j) + t(i - 1) * k\n  end do\n end do\nend do\n"),
     ),
+    "a factorised matrix that several tracers share": (
+        "t w",
+        ("do j = 1, m\n do k = 1, 3\n"
+        "  if (mode == 1 .and. (k == 1 .or. (k == 2 .and. last > 2))) then\n"
+        "   if (last == 20) then\n    t(:) = a(:, j) + k\n   else\n    t(:) = b\n   end if\n"
+        "   w(1, 2) = t(0)\n   do i = 2, n\n    w(i, 2) = t(i - 1) / (1 + w(i - 1, 2)**2)\n"
+        "   end do\n  end if\n  do i = 2, n\n"
+        "   a(i, j) = a(i, j) - w(i - 1, 2) * a(i - 1, j) / t(i - 1)\n  end do\n"
+        " end do\nend do\n"),
+    ),
     "an element at a place that varies": (
         "t w",
         ("do j = 1, m\n do i = 2, n\n  t(i - 1) = a(i, j)\n  w(i, 1:3) = j\n end do\n t(0) = j\n"
@@ -155,6 +165,15 @@ def test_what_would_change_a_value_is_refused(name: str) -> None:
         transformation.apply(_outer(tree), arrays=[array])
     assert array in str(raised.value) or "loop" in str(raised.value)
     assert finished(tree) == HEAD + statements + TAIL
+
+
+def test_a_refusal_names_the_functions_with_unknown_effects() -> None:
+    """A name with parentheses of a module that is not found may be such a function."""
+    statements = "do j = 1, m\n if (mode == 1) t = depth(j)\n a(:, j) = t * depth(j)\nend do\n"
+    text = HEAD.replace("  implicit none", "  use grid_mod\n  implicit none") + statements + TAIL
+    transformation = TRANSFORMATIONS["IncreaseRankLoopArraysTrans"]()
+    with pytest.raises(TransformationError, match="calls 'depth', whose effects are unknown"):
+        transformation.apply(_outer(tree_on_bench(text)), arrays=["t"])
 
 
 def test_names_of_arrays_are_needed() -> None:
