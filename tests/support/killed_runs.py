@@ -54,6 +54,7 @@ OLD, NEW = "1005.0_r_def", "1006.0_r_def"
 RECORD = re.compile(r"\.user-[0-9a-f]{16}$|/\.ninja_(?:log|deps)$")
 ANSWER = re.compile(r"the sum is [\d.]+")
 TRACE = re.compile(r'Traceback|File "[^"]*psyclone_storage')
+NO_RUNPY = "Could not import runpy module"
 COMPILER = '#!/bin/sh\necho run >> "$COMPILER_LOG"\nexec {} "$@"\n'
 MODEL = """\
 from psyclone_storage.gocean import *
@@ -501,7 +502,9 @@ def _problems_of(run: Run, trial: Trial, status: int, err: str) -> list[str]:
         return problems
     if TRACE.search(err) and "psyclone_storage" in err:
         problems.append(f"stack trace: {err}")
-    if status not in (0, -trial.signal, 128 + trial.signal):
+    # Python itself ends with 1 if SIGINT arrives while it imports what runs a module.
+    interrupted_early = trial.signal == signal.SIGINT and err.startswith(NO_RUNPY)
+    if status not in (0, -trial.signal, 128 + trial.signal) and not interrupted_early:
         problems.append(f"status {status}: {err}")
     if trial.signal != signal.SIGKILL:
         problems += [f"left: {name}" for name in run.temporaries()]
