@@ -168,7 +168,59 @@ def chain(
     new[0, 0, 0] += total
 
 
-@pytest.mark.parametrize("step", [ranges, chain], ids=lambda step: step.name)
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def updated(
+    new: field[GO_READWRITE, GO_CT, GO_LAYERS],
+    old: field[GO_READ, GO_CT, GO_STENCIL("000,111,000"), GO_LAYERS],
+    way: scalar[GO_READ, GO_I_SCALAR],
+    other: scalar[GO_READ, GO_I_SCALAR],
+):
+    """Use values before and after a scalar that a sum needs is set anew."""
+    total = 0.0
+    for k in reversed(layers()):
+        part = old[0, 0, k] / 3.0
+        twice = part * 2.0
+        high = part > 0.1
+        part *= 0.5
+        total = total * 0.5 + part
+        value = total * twice
+        if high and way < k < other:
+            value = total * 3.0
+        new[0, 0, k] = value
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def counted(
+    new: field[GO_READWRITE, GO_CT, GO_LAYERS],
+    old: field[GO_READ, GO_CT, GO_STENCIL("000,111,000"), GO_LAYERS],
+    way: scalar[GO_READ, GO_I_SCALAR],
+    other: scalar[GO_READ, GO_I_SCALAR],
+):
+    """Count to the greatest or down to the least integers."""
+    total = 0.5
+    for k in range(way, other):
+        part = 1.0 / (1.5 + k)
+        total = total * 0.5 + part
+    for k in range(way, other, -1):
+        part = 1.0 / (2.5 + k)
+        total = total * 0.25 + part
+    new[0, 0, 0] = total + old[0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("way", "other"),
+    [(2**31 - 10, 2**31 - 1), (2**31 - 40, 2**31 - 2), (10 - 2**31, -(2**31)), (3, 50), (50, 3)],
+)
+def test_loops_end_at_extreme_integers(way: int, other: int) -> None:
+    PROGRAM.session.compiled.clear()
+    configure(target="c")
+    try:
+        assert agrees(counted, 2, way, other)
+    finally:
+        configure()
+
+
+@pytest.mark.parametrize("step", [ranges, chain, updated], ids=lambda step: step.name)
 def test_ranges_have_the_right_ends(step: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     original = native.load_library
     texts: list[str] = []

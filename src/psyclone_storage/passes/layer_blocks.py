@@ -40,7 +40,7 @@ from psyclone_storage.analysis.bodies.shapes import changed_names
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.affine import simplified
+from psyclone_storage.ir.affine import affine_form, simplified
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
 from psyclone_storage.ir.operators import Operator
@@ -108,9 +108,50 @@ def _worth_it(loop: un.Do) -> frozenset[int] | None:
         return None
     if names_in(loop.stop) & changed_names(loop.body):
         return None
+    # The counter of blocks goes up to 32 beyond the last layer, which must not exceed 32 bits.
+    if not any(_uses_layer(line, loop.variable.key) for line in loop.body):
+        return None
     ahead = statements_ahead(loop)
     slow = any(is_slow(line) for line in loop.body if id(line) in ahead)
     return ahead if slow else None
+
+
+def _uses_layer(line: un.Line, counter: str) -> bool:
+    """Return whether a statement certainly accesses an element of the layer of a loop.
+
+    As arrays have fewer than 2**31 - 32 elements, so has the loop few layers.
+    """
+    if not isinstance(line, un.Assign):
+        return False
+    parts = [part for expr in (line.target, line.value) for part in ex.walk(expr)]
+    return not any(map(_may_skip, parts)) and any(
+        _is_at_layer(index, counter)
+        for part in parts
+        if isinstance(part, ex.Element)
+        for index in part.items
+    )
+
+
+def _may_skip(expr: ex.Expr) -> bool:
+    """Return whether a part of an expression may remain without a value."""
+    match expr:
+        case ex.Binary(op) if op in (Operator.AND, Operator.OR):
+            return True
+        case ex.CallFunction(ex.Name(key="merge")):
+            return True
+    return False
+
+
+def _is_at_layer(index: ex.Expr, counter: str) -> bool:
+    """Return whether an index is the counter plus a constant, and elements such as dofs."""
+    terms = affine_form(index).terms
+    return (1, True) in ((times, _is_name(term, counter)) for times, term in terms) and all(
+        isinstance(term, ex.Element) or _is_name(term, counter) for _, term in terms
+    )
+
+
+def _is_name(expr: ex.Expr, key: str) -> bool:
+    return isinstance(expr, ex.Name) and expr.key == key
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def layer_stages(node: FlowNode, flow: Flow) -> LayerStages | None:
         return None
     loads = [at for at in body.ahead if body.is_load(at)]
     computed = [at for at in body.ahead if at not in loads]
-    first = body.needed(computed, serial)
+    first = body.ahead_of(serial, computed)
     third = body.needed([at for at in computed if at not in first], rest)
     later = tuple(uses.get(at, LaterLine(body.lines[at])) for at in sorted({*third, *rest}))
     repeated = tuple(line for line in body.at(loads) if isinstance(line, un.Assign))
@@ -163,6 +163,28 @@ class _Body:
             found |= new
             names |= _names(self.at(new))
         return sorted(found)
+
+    def ahead_of(self, serial: frozenset[int], computed: list[int]) -> list[int]:
+        """Return the computed statements that have to precede the serial ones, in order.
+
+        These set what the serial statements use. A statement that reads a scalar before one of
+        these sets it anew is among them, as are all statements that set a scalar of these.
+        """
+        found = set(self.needed(computed, serial))
+        while True:
+            set_ahead, names = self.set_by(found), _names(self.at(found))
+            more = {
+                at
+                for at in computed
+                if at not in found
+                and (
+                    self._set[at] & (set_ahead | names)
+                    or _names(self.at((at,))) & self.set_by(one for one in found if one > at)
+                )
+            }
+            if not more:
+                return sorted(found)
+            found |= more
 
     def is_load(self, at: int) -> bool:
         """Return whether a statement sets a scalar, once, to a value that exists before."""
