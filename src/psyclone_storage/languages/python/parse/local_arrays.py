@@ -62,7 +62,8 @@ _TYPES = {"float": Intrinsic.REAL, "int": Intrinsic.INTEGER, "bool": Intrinsic.L
 _SIZED = ("float32", "float64")
 _MOST_DIMENSIONS = 7
 _MOST = 2**17
-"""Elements of a local array: 1 MiB, as the stack of a thread may have 2 MiB."""
+"""Elements of the local arrays of a kernel: 1 MiB, as the stack of a thread may have 2 MiB."""
+_SHORTER = "Local arrays are on the stack of a thread: use a field, or fewer elements."
 _WRITE = "Write 'a = np.zeros(extent)' or 'np.zeros((first, second), dtype=int)', or bool."
 
 
@@ -151,6 +152,10 @@ def _declared(
         what = f"'{name}' has another type or other extents elsewhere."
         scope.refuse("P054", what, node, "Give each array a name of its own.")
         return False
+    others = sum(_elements(one.shape) for one in scope.locals.values() if one.shape)
+    if known is None and others + _elements(shape) > _MOST:
+        what = f"With '{name}', local arrays have more than {_MOST} elements."
+        scope.refuse("P051", what, node, _SHORTER)
     if known is None:
         scope.locals[scope.code(name)] = LocalVariable(type_, scope.tree.span(target), shape, real)
     scope.current.pop(name, None)
@@ -335,12 +340,17 @@ def _shape(scope: KernelScope, call: ast.Call) -> tuple[Expr, ...]:
         return ()
     found = [_extent(scope, part) for part in parts]
     shape = tuple(one for one in found if one is not None)
-    if prod(value or 1 for one in shape if (value := integer_value(one)) is not None) > _MOST:
-        what = f"'{scope.text(call)}' has more than {_MOST} elements."
-        hint = "Local arrays are on the stack of a thread: use a field, or fewer elements."
-        scope.refuse("P051", what, said, hint)
+    if _elements(shape) > _MOST:
+        scope.refuse(
+            "P051", f"'{scope.text(call)}' has more than {_MOST} elements.", said, _SHORTER
+        )
         return ()
     return shape if len(shape) == len(found) else ()
+
+
+def _elements(shape: tuple[Expr, ...]) -> int:
+    """Return the number of elements of an array, with 1 for each unknown extent."""
+    return prod(value or 1 for one in shape if (value := integer_value(one)) is not None)
 
 
 def _extent(scope: KernelScope, part: ast.expr) -> Expr | None:
