@@ -152,8 +152,8 @@ def _declared(
         what = f"'{name}' has another type or other extents elsewhere."
         scope.refuse("P054", what, node, "Give each array a name of its own.")
         return False
-    others = sum(_elements(one.shape) for one in scope.locals.values() if one.shape)
-    if known is None and others + _elements(shape) > _MOST:
+    others = sum(_size_of(one.shape) for one in scope.locals.values() if one.shape)
+    if known is None and others + _size_of(shape) > _MOST:
         what = f"With '{name}', local arrays have more than {_MOST} elements."
         scope.refuse("P051", what, node, _SHORTER)
     if known is None:
@@ -340,7 +340,7 @@ def _shape(scope: KernelScope, call: ast.Call) -> tuple[Expr, ...]:
         return ()
     found = [_extent(scope, part) for part in parts]
     shape = tuple(one for one in found if one is not None)
-    if _elements(shape) > _MOST:
+    if _size_of(shape) > _MOST:
         scope.refuse(
             "P051", f"'{scope.text(call)}' has more than {_MOST} elements.", said, _SHORTER
         )
@@ -348,7 +348,7 @@ def _shape(scope: KernelScope, call: ast.Call) -> tuple[Expr, ...]:
     return shape if len(shape) == len(found) else ()
 
 
-def _elements(shape: tuple[Expr, ...]) -> int:
+def _size_of(shape: tuple[Expr, ...]) -> int:
     """Return the number of elements of an array, with 1 for each unknown extent."""
     return prod(value or 1 for one in shape if (value := integer_value(one)) is not None)
 
