@@ -14,6 +14,7 @@ from psyclone_storage.base.diagnostic import (
     Related,
     raise_if_any,
 )
+from psyclone_storage.base.names import listed
 from psyclone_storage.base.package_files import shared_file
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
@@ -313,9 +314,20 @@ class KernelRepository:
             return next(iter(places.values()))
         if not places and wanted.doubt:
             raise CompileError(wanted.doubt)
+        is_python = self.language.follow_imports is not None
+        if wanted.doubt and is_python and len({place.module for place in places.values()}) > 1:
+            raise CompileError(_in_several(wanted, list(places.values())))
         module = wanted.modules[0]
         path = find_kernel(self.index, wanted.call.name, module, wanted.call.name_span)
         return KernelPlace(self.index.read(path), wanted.original, module)
+
+
+def _in_several(wanted: Import, places: list[KernelPlace]) -> Diagnostic:
+    name = wanted.call.name
+    files = listed(sorted(place.source.name for place in places), "and")
+    hint = f"Import '{name}' by name from one of the modules."
+    message = f"The kernel '{name}' could be in {files}."
+    return Diagnostic("P032", message, wanted.call.name_span, hint=hint)
 
 
 def _is_package(path: Path) -> bool:

@@ -101,6 +101,56 @@ CASES: dict[str, tuple[str, str, dict[str, str], str | None]] = {
          "kernels.py": K},
         "1",
     ),
+    "optional with another": (
+        "mid import k",
+        "k",
+        {"mid.py": "try:\n    from fast import k\nexcept ImportError:\n    from slow import k",
+         "fast.py": K, "slow.py": OTHER},
+        "1",
+    ),
+    "optional and missing": (
+        "mid import k",
+        "k",
+        {"mid.py": "try:\n    from fast import k\nexcept ModuleNotFoundError:\n"
+                   "    from slow import k",
+         "slow.py": OTHER},
+        "2",
+    ),
+    "optional after another": (
+        "mid import k",
+        "k",
+        {"mid.py": "from slow import k\ntry:\n    from fast import k\nexcept:\n    pass",
+         "slow.py": OTHER},
+        "2",
+    ),
+    "same on both branches": (
+        "mid import k",
+        "k",
+        {"mid.py": "if 1 > 0:\n    from low import k\nelse:\n    from kernels import k",
+         "low.py": "from kernels import *", "kernels.py": K},
+        "1",
+    ),
+    "both branches replaced": (
+        "mid import k",
+        "k",
+        {"mid.py": "if 1 > 0:\n    from low import k\nelse:\n    k = 1\nfrom kernels import k",
+         "low.py": OTHER, "kernels.py": K},
+        "1",
+    ),
+    "match": (
+        "mid import k",
+        "k",
+        {"mid.py": "match 1:\n    case _:\n        from kernels import k", "kernels.py": K},
+        "1",
+    ),
+    "subscripts and local names": (
+        "mid import k",
+        "k",
+        {"mid.py": "from kernels import k\nD = {}\nD[id(k)] = D['k'] = 1\nD[k] = 1\n"
+                   "L = [k for k in (1, 2)]\nk: int",
+         "kernels.py": K},
+        "1",
+    ),
     "two ways": (
         "mid import *\nfrom kernels import *",
         "k",
@@ -168,6 +218,70 @@ def test_as_python_imports(program: tuple[Path, str | None]) -> None:
     text = PROGRAM.format(folder=str(folder))
     ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
     assert (ran.stdout or ran.stderr) == f"{value}.0\n" * 2
+
+
+FROM_SLOW = "    from slow import k"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"if FAST:\n    from fast import k\nelse:\n{FROM_SLOW}", 4),
+        (f"from fast import k\nif TYPE_CHECKING:\n{FROM_SLOW}", 3),
+        (f"from fast import k\nif False:\n{FROM_SLOW}", 3),
+        (f"from fast import k\nif __name__ == '__main__':\n{FROM_SLOW}", 3),
+        (f"from fast import k\nfor _ in ():\n{FROM_SLOW}", 3),
+        (f"from fast import k\nwhile False:\n{FROM_SLOW}", 3),
+        (f"from fast import k\nwith suppress(ImportError):\n{FROM_SLOW}", 3),
+        (f"from fast import k\nmatch 1:\n  case 2:\n{FROM_SLOW}", 4),
+        (f"try:\n    from fast import k\nexcept* ImportError:\n{FROM_SLOW}", 4),
+        (f"try:\n    from fast import k\nexcept ValueError:\n{FROM_SLOW}", 4),
+        (f"try:\n    import fast\n    from fast import k\nexcept ImportError:\n{FROM_SLOW}", 5),
+        ("from fast import k\nif FAST:\n    k = None", 3),
+        ("from fast import k\nif FAST:\n    k += 1", 3),
+        ("from fast import k\nif FAST:\n    import slow as k", 3),
+        ("from fast import k\nif (k := FAST):\n    pass", 2),
+    ],
+)
+def test_kernels_that_depend_on_a_condition_are_refused(
+    text: str, line: int, tmp_path: Path
+) -> None:
+    (tmp_path / "alg.py").write_text(f"{WORDS}from mid import k\ninvoke(k(new))\n")
+    (tmp_path / "mid.py").write_text(f"{text}\n")
+    (tmp_path / "fast.py").write_text(WORDS + K)
+    (tmp_path / "slow.py").write_text(WORDS + OTHER)
+    done = run_command(["alg.py", "--target", "numpy", "--output-dir", "out"], tmp_path)
+    assert done.status == 1
+    message, place = done.err.splitlines()[:2]
+    assert message == "error[P040]: 'k' of 'mid.py' depends on a condition."
+    assert place.startswith(f"  --> mid.py:{line}:")
+    assert "Import or define 'k' without a condition." in done.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["k += 1", "k: int = 1", "for k in (1,):\n    pass", "with FAST as k:\n    pass",
+     "import fast as k", "(k := 1)", "def k():\n    pass", "class k:\n    pass", "del k"],
+)  # fmt: skip
+def test_other_bindings_hide_kernels(text: str, tmp_path: Path) -> None:
+    (tmp_path / "alg.py").write_text(f"{WORDS}from mid import k\ninvoke(k(new))\n")
+    (tmp_path / "mid.py").write_text(f"from fast import k\n{text}\n")
+    (tmp_path / "fast.py").write_text(WORDS + K)
+    done = run_command(["alg.py", "--target", "numpy", "--output-dir", "out"], tmp_path)
+    assert done.status == 1
+    assert done.err.startswith(("error[S110]", "error[P040]"))
+
+
+def test_kernels_of_two_whole_imports_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "alg.py").write_text(
+        f"{WORDS}from fast import *\nfrom slow import *\ninvoke(k(new))\n"
+    )
+    (tmp_path / "fast.py").write_text(WORDS + K)
+    (tmp_path / "slow.py").write_text(WORDS + OTHER)
+    done = run_command(["alg.py", "--target", "numpy", "--output-dir", "out"], tmp_path)
+    assert done.status == 1
+    assert done.err.startswith("error[P032]: The kernel 'k' could be in 'fast.py' and 'slow.py'.")
+    assert "Import 'k' by name" in done.err
 
 
 def test_results_depend_on_every_module_of_the_way(
