@@ -212,6 +212,7 @@ def test_components_that_types_lack(argument: str, problems: list[str]) -> None:
          "subroutine step"), "self%bouyancy"),
         ("  use state_mod", "!$ use more_mod, only: more\nuse state_mod", "self%bouyancy"),
         ("complex :: z", "complex :: z\n!$ type(field_type) :: bouyancy", "self%bouyancy"),
+        ("{more}", "include 'declarations.inc'", "self%bouyancy"),
         ("complex :: z", "MYFIELD :: z, bouyancy", "self%bouyancy"),
         ("complex :: z", "DECLARE(bouyancy)", "self%bouyancy"),
         ("procedure, private :: update", "DECLARE(bouyancy)", "self%bouyancy"),

@@ -2,7 +2,8 @@
 
 A type is complete if all its statements are read and all its parent types are complete. Neither
 the preprocessor nor an included file may add a component, and the name must have one meaning in
-the file. If a line of the algorithm is conditional, no component is considered missing.
+the file. If a line of the algorithm is conditional or included, no component is considered
+missing.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ CompleteType = Callable[[str, str, str], ex.Symbol | None]
 The result is None if the type, or whether it has the component, is not known.
 """
 
-# Macros may change any name, and a conditional `use` may give another type.
-_UNCERTAIN = regex(r"^[ \t]*(?:#|[!c*]\$[ \t])", re.IGNORECASE | re.MULTILINE)
+# Macros may change any name, and a conditional or included `use` may give another type.
+_UNCERTAIN = regex(r"^[ \t]*(?:#|[!c*]\$[ \t]|include[ \t]*['\"])", re.IGNORECASE | re.MULTILINE)
 # Without an associate name, the construct changes a type.
 _SELECT_TYPE = regex(r"\bselect\s*type\s*\([^)=]*\)", re.IGNORECASE)
 _INQUIRIES = frozenset({"re", "im", "kind", "len"})
