@@ -68,8 +68,11 @@ class Inputs:
     def digest(self, file: Path) -> str | None:
         """Return the digest of all inputs of the translation of `file`.
 
-        The function returns None if a file cannot be read, which the compiler reports.
+        The function returns None if a file cannot be read, which the compiler reports, or if the
+        translation has searched all files and found a module in several.
         """
+        if self.index.several:
+            return None
         try:
             facts = tuple(self._facts(file))
         except (CompileError, OSError):

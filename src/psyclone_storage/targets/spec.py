@@ -50,12 +50,13 @@ class LinksAlgorithm(Protocol):
         algorithm: ParsedAlgorithm,
         structures: Mapping[str, Symbol],
         imported: Callable[[Iterable[Use], str], Symbol | None] = ...,
-        complete_type: Callable[[str, str], Symbol | None] = ...,
+        complete_type: Callable[[str, str, str], Symbol | None] = ...,
         /,
     ) -> ParsedAlgorithm:
         """Return the algorithm with symbols.
 
-        `imported` returns constants imported by `use`, `complete_type` a type of another module.
+        `imported` returns constants imported by `use`, `complete_type` a type of another module
+        that certainly lacks a component or has it.
         """
 
 

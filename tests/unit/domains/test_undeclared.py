@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.domains.undeclared import check_all_declared
 from psyclone_storage.languages.fortran.parse.algorithm import read_algorithm
-from psyclone_storage.languages.fortran.parse.scope_lookup import link_algorithm
-from psyclone_storage.languages.sources.kernel_search import SourceIndex, index_with_modules
+from psyclone_storage.languages.fortran.parse.scope_lookup import link_algorithm, no_constant
+from psyclone_storage.languages.sources.kernel_search import (
+    SourceIndex,
+    index_directories,
+    index_with_modules,
+)
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 
 PLAIN = """\
@@ -196,6 +202,20 @@ def test_components_that_types_lack(argument: str, problems: list[str]) -> None:
         ("{more}", "use more_mod", "self%bouyancy"),
         ("type :: parent_type", "type, extends(far_type) :: parent_type", "self%bouyancy"),
         ("only: state_type", "only: other => state_type", "state%wined"),
+        ("  use state_mod", "#ifdef A\nuse a_mod, only: a\n#endif\nuse state_mod", "state%wined"),
+        ("{more}", "#if A\ntype :: more_type\nend type\n#endif\n", "self%bouyancy"),
+        ("contains\n  subroutine step",
+         ("contains\nsubroutine other\nuse other_mod, only: state_type\nend subroutine\n"
+         "subroutine step"), "state%wined"),
+        ("contains\n  subroutine step",
+         ("contains\nsubroutine other\nuse other_mod, only: own_type\nend subroutine\n"
+         "subroutine step"), "self%bouyancy"),
+        ("  use state_mod", "!$ use more_mod, only: more\nuse state_mod", "self%bouyancy"),
+        ("complex :: z", "complex :: z\n!$ type(field_type) :: bouyancy", "self%bouyancy"),
+        ("{more}", "include 'declarations.inc'", "self%bouyancy"),
+        ("complex :: z", "MYFIELD :: z, bouyancy", "self%bouyancy"),
+        ("complex :: z", "DECLARE(bouyancy)", "self%bouyancy"),
+        ("procedure, private :: update", "DECLARE(bouyancy)", "self%bouyancy"),
     ],
 )  # fmt: skip
 def test_types_that_may_have_more_components(old: str, new: str, argument: str) -> None:
@@ -203,6 +223,26 @@ def test_types_that_may_have_more_components(old: str, new: str, argument: str) 
     text = TYPES.replace(old, new, 1)
     assert text != TYPES
     assert missing(argument, text) == []
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "select type (self)",
+        "select type &\n (self)",
+        "select &\n type (self)",
+        "change team (team, self[*] => many)",
+        "all: change team (team, a[*] => many, self[*] => many)",
+        "changeteam (team, self[*] => many)",
+        "selecttype (self => many(1))",
+    ],
+)
+def test_constructs_that_change_types(head: str) -> None:
+    is_team = "team" in head
+    branch, end = ("", "end team") if is_team else ("class is (child)\n", "end select")
+    text = TYPES.replace("    call invoke", f"{head}\n{branch}    call invoke")
+    text = text.replace("  end subroutine", f"{end}\n  end subroutine")
+    assert missing("self%bouyancy", text) == []
 
 
 def test_types_of_parameters_and_selected_types() -> None:
@@ -226,7 +266,28 @@ def test_types_of_parameters_and_selected_types() -> None:
         {"base_mod": BASE.replace("base_type\n", "base_type\n#if A\n", 1)},
         {"base_mod": BASE.replace("type :: base", "type, extends(far_type) :: base")},
         {"base_mod": BASE.replace("heat", "wined")},
+        {"state_mod": STATE.replace("  contains", "!$  integer :: wined\n  contains")},
+        {"state_mod": STATE.replace("  contains", "MYFIELD :: wined\n  contains")},
+        {"base_mod": BASE.replace("end type", "DECLARE(wined)\nend type")},
     ],
 )
 def test_modules_that_may_define_more_components(files: dict[str, str]) -> None:
     assert missing("state%wined", **files) == []
+
+
+@pytest.mark.parametrize("module", ["state_mod", "base_mod"])
+def test_modules_that_two_files_define(module: str, tmp_path: Path) -> None:
+    texts = {"state_mod": STATE, "base_mod": BASE}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.f90").write_text(text)
+    source = SourceText("alg.x90", TYPES.format(argument="state%wined", more=""))
+
+    def reported() -> list[str]:
+        types = ModuleFinder(index_directories((tmp_path,))).complete_type
+        algorithm = link_algorithm(read_algorithm(source), {}, no_constant, types)
+        return [one.message for one in check_all_declared(algorithm.invokes[0], algorithm)]
+
+    (tmp_path / "copy.f90").write_text(texts[module])
+    assert reported() == [OF_STATE]
+    (tmp_path / "other.f90").write_text(texts[module] + "! Another file.\n")
+    assert reported() == []

@@ -54,6 +54,8 @@ class SourceIndex:
 
     - `used`: files that were read.
 
+    - `several`: modules that were found in files with different contents, whatever their names.
+
     Paths are stored as text, because only a few of thousands are needed. Results are cached, so
     that all callers use the same state of the directories.
     """
@@ -67,6 +69,7 @@ class SourceIndex:
     by_content: bool = False
     given: Mapping[str, Path] = field(default_factory=dict)
     used: dict[Path, None] = field(default_factory=dict, compare=False, repr=False)
+    several: set[str] = field(default_factory=set, compare=False, repr=False)
     texts: SourceFiles = field(default_factory=SourceFiles, compare=False, repr=False)
     _fixed: dict[Path, SourceText] = field(default_factory=dict, compare=False, repr=False)
     _answers: dict[str, tuple[Path, ...]] = field(default_factory=dict, compare=False, repr=False)
@@ -115,6 +118,16 @@ class SourceIndex:
             if module in defined_modules(text):
                 texts.setdefault(text, path)
         return list(texts.values())
+
+    def is_defined_once(self, module: str) -> bool:
+        """Return whether no two files with different contents define a module.
+
+        The contents of all files are searched.
+        """
+        paths = () if module in self.given else self._all_defining().get(module, ())
+        if len(paths) > 1 and len({self.texts.read(path).text for path in paths}) > 1:
+            self.several.add(module)
+        return module not in self.several
 
     def known(self, words: set[str], used: set[str]) -> set[str]:
         """Return those of `words` that may be modules in the files.

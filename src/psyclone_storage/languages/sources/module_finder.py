@@ -250,27 +250,36 @@ class ModuleFinder:
         found = self.offered(module, name) if module else None
         return found if found is not None and found.sort is Sort.TYPE else None
 
-    def complete_type(self, module: str, name: str) -> Symbol | None:
+    def complete_type(self, module: str, name: str, component: str) -> Symbol | None:
         """Return a derived type that `module` exports, with the parts of its parent types.
 
-        The function returns None if a part may be unknown.
+        The function returns None if a part may be unknown. A type without `component` is complete
+        only if its modules are defined in one file each.
         """
-        return self._complete(module.lower(), name.lower(), frozenset())
+        modules = {module.lower()}
+        found = self._complete(module.lower(), name.lower(), frozenset(), modules)
+        if found is None or component in found.bindings:
+            return found
+        is_known = any(item.key == component for item in found.components)
+        return found if is_known or all(map(self.index.is_defined_once, modules)) else None
 
-    def _complete(self, module: str, key: str, within: frozenset[tuple[str, str]]) -> Symbol | None:
+    def _complete(
+        self, module: str, key: str, within: frozenset[tuple[str, str]], modules: set[str]
+    ) -> Symbol | None:
+        """Return a complete type; add the modules that define it and its parents to `modules`."""
         found = self.structure(module, key)
         scope = self.module(found.module) if found is not None and found.module else None
         if found is None or scope is None or INCOMPLETE in found.attributes:
             return None
         if (module, key) in within or not self._is_certain_in(module, key, frozenset()):
             return None
+        modules.add(found.module.lower())
         if not found.extends:
             return found
         above = scope.symbols.get(found.extends) or self.imported(scope.uses, found.extends)
         home = above.module.lower() if above else ""
-        parent = (
-            self._complete(home, above.name.lower(), within | {(module, key)}) if above else None
-        )
+        around = within | {(module, key)}
+        parent = self._complete(home, above.name.lower(), around, modules) if above else None
         if parent is None or not self._is_certain(scope.uses, found.extends, frozenset()):
             return None
         return replace(

@@ -40,7 +40,7 @@ def no_constant(_uses: Iterable[Use], _name: str) -> ex.Symbol | None:
     return None
 
 
-def no_type(_module: str, _name: str) -> ex.Symbol | None:
+def no_type(_module: str, _name: str, _component: str) -> ex.Symbol | None:
     """Return None: no other module is read."""
     return None
 

@@ -44,7 +44,9 @@ _SEPARATE = regex(r"module\s+procedure\s+(?P<name>[a-z]\w*)$", re.IGNORECASE)
 _BLOCK = regex(r"(?:\w+\s*:\s*)?block$", re.IGNORECASE)
 _ASSOCIATE = regex(r"(?:\w+\s*:\s*)?associate\s*\((?P<list>.*)\)$", re.IGNORECASE)
 _SELECT = regex(
-    r"(?:\w+\s*:\s*)?select\s*(?:type|rank)\s*\((?P<list>.*=>.*)\)(?:\s*\w+)?$", re.IGNORECASE
+    r"(?:\w+\s*:\s*)?(?:select\s*(?:type|rank)|change\s*team)\s*\("
+    r"(?P<list>.*=>.*)\)(?:\s*\w+)?$",
+    re.IGNORECASE,
 )
 _ASSIGNED = regex(r"\w+\s*(?:\([^()]*\)\s*)?[=%]")
 _BLOCK_DATA = regex(r"block\s*data\b", re.IGNORECASE)
@@ -75,6 +77,7 @@ _PREFIXES = (
 _TYPES = (
     "real", "integer", "logical", "character", "complex", "class", "double", "doubleprecision",
 )  # fmt: skip
+_SELECTING = ("select", "selecttype", "selectrank", "change", "changeteam")
 _ATTRIBUTES = (
     "parameter", "dimension", "common", "external", "allocatable", "pointer", "target", "data",
     "save", "equivalence", "codimension", "volatile", "asynchronous", "namelist",
@@ -107,7 +110,7 @@ class _ScopeReader:
             "abstract": self._interface,
             "block": self._block,
             "associate": self._associate,
-            "select": self._select,
+            **dict.fromkeys(_SELECTING, self._select),
             "type": self._type,
             "implicit": self._implicit,
             "include": self._include,
@@ -149,7 +152,7 @@ class _ScopeReader:
         rest = statement.text[len(word) :].lstrip()
         if not rest.startswith(":"):
             return None
-        if rest[1:].lstrip()[:6].lower() == "select":
+        if rest[1:].lstrip()[:6].lower() in ("select", "change"):
             return self._select
         return self._associate if "associate" in rest.lower() else self._block
 
@@ -275,10 +278,11 @@ class _ScopeReader:
         return True
 
     def _select(self, statement: SourceStatement) -> bool:
-        """Record the associate name in `select type (name => selector)`."""
+        """Record the associate names of `select type (name => selector)` and `change team`."""
         head = _SELECT.match(statement.text)
         if head is not None and self._scope is not None:
-            self._scope.associations += _association(statement, *head.span("list"))
+            for start, stop in list_items(statement.text, *head.span("list")):
+                self._scope.associations += _association(statement, start, stop)
         return False
 
     def _type(self, statement: SourceStatement) -> bool:
@@ -417,7 +421,10 @@ def _indent(statement: SourceStatement) -> int:
 
 
 def _association(statement: SourceStatement, start: int, stop: int) -> list[Association]:
-    """Parse `name => selector`; a selector that is not an expression is kept as text."""
+    """Parse `name => selector`, or `name[*] => selector`.
+
+    A selector that is not an expression is kept as text.
+    """
     arrow = first_outside(statement.text, "=>", start)
     if not start < arrow < stop:
         return []
@@ -426,5 +433,5 @@ def _association(statement: SourceStatement, start: int, stop: int) -> list[Asso
         expr = read_expression(selector)
     except UnreadableError:
         expr = Verbatim(selector)
-    name = statement.text[start:arrow].rstrip()
+    name = statement.text[start:arrow].partition("[")[0].rstrip()
     return [Association(name, expr, statement.span(start, start + len(name)))]

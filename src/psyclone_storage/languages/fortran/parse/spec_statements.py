@@ -72,7 +72,8 @@ _BINDING = regex(
     r"(?:procedure|generic)\b\s*(?:\([^()]*\))?(?:[^:]*::)?\s*(?P<names>[a-z]\w*\b.*)$",
     re.IGNORECASE,
 )
-_INSERTED = regex(r"^[ \t]*(?:#|include\b)", re.IGNORECASE | re.MULTILINE)
+_INSERTED = regex(r"^[ \t]*(?:#|include\b|[!c*]\$)", re.IGNORECASE | re.MULTILINE)
+_OTHER_IN_TYPE = regex(r"(?:private|sequence)$|final\b", re.IGNORECASE)
 _BOUND_NAME = regex(r"(?:^|,)\s*([a-z]\w*)", re.IGNORECASE)
 
 _REMEMBERED = 1 << 14
@@ -382,7 +383,9 @@ def read_structure(
         head.group("name").lower(),
         tuple(declared),
         statement.span(*head.span("name")),
-        is_complete=not problems and not _has_inserted(statement, end),
+        is_complete=not problems
+        and not _has_inserted(statement, end)
+        and all(map(_is_understood, (*components, *bindings))),
     )
     return TypeDefinition(
         structure,
@@ -394,8 +397,17 @@ def read_structure(
     )
 
 
+def _is_understood(part: SourceStatement) -> bool:
+    """Return whether a statement of a derived type is read; a macro may add components.
+
+    The statement must have no errors.
+    """
+    known = _BINDING.match(part.text) or _OTHER_IN_TYPE.match(part.text)
+    return known is not None or bool(read_declarations(part))
+
+
 def _has_inserted(first: SourceStatement, last: SourceStatement) -> bool:
-    """Return whether the preprocessor or an included file may insert lines between statements."""
+    """Return whether lines between statements may be conditional, or come from another file."""
     text = first.source.text
     return _INSERTED.search(text, first.offset(0), last.offset(0)) is not None
 
