@@ -26,15 +26,12 @@ class NoCompilerError(ImportError):
     """No compiler was found, or the compilation of a required program failed."""
 
 
+class FailedCompilerError(NoCompilerError):
+    """The compiler itself ended the compilation with an exit status, not a signal."""
+
+
 class SharedFailureError(NoCompilerError):
-    """Error: the process for which this one waited could not build the library.
-
-    `is_reported` is true if that process is another rank on this node, which reports the error.
-    """
-
-    def __init__(self, text: str, *, is_reported: bool) -> None:
-        super().__init__(text)
-        self.is_reported = is_reported
+    """The compiler failed for another rank on this node, which reports the error."""
 
 
 @cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -27,6 +28,10 @@ from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.stopping import deferred, interruptible
 from psyclone_storage.base.temporaries import remove_leftovers, temporary_name
 from psyclone_storage.cli.output_clashes import written_twice
+
+_LONGEST_WAIT = 10.0
+"""Seconds for which the command waits for a process that reads a named pipe."""
+_BETWEEN_ATTEMPTS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,21 @@ def cannot_write(path: Path, error: OSError) -> Diagnostic:
     if isinstance(error, FileExistsError | NotADirectoryError):
         reason = f"'{error.filename}' is not a directory"
     message = f"'{path}' cannot be written: {reason}."
-    return Diagnostic("L003", message, file=str(path), hint=cure_of_system(error))
+    return Diagnostic("L003", message, file=str(path), hint=_cure(path, error))
+
+
+def _cure(path: Path, error: OSError) -> str:
+    """Return the hint for a path that cannot be written, '' if that of the code applies."""
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT:
+            return "Free space on this device, or write to another one."
+        case errno.EPIPE:
+            return "Let the process that reads the pipe read it to its end."
+        case errno.ENXIO if path.is_fifo():
+            return "Start the process that reads the pipe first."
+        case errno.ENXIO | errno.EINVAL if path.is_socket() or path.is_block_device():
+            return "Write to a regular file or a named pipe."
+    return cure_of_system(error)
 
 
 def ignored_cache(reason: str, hint: str) -> Diagnostic:
@@ -304,23 +323,36 @@ def _reported(path: Path) -> Iterator[None]:
 
 
 def _write_stream(path: Path, data: bytes) -> None:
-    """Write to an existing stream, without waiting for a reader of a named pipe.
+    """Write to an existing stream.
 
     Raises:
         OSError: `path` is a block device or a socket, or no process reads the named pipe.
     """
-    try:
-        opened = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        if error.errno == errno.ENXIO and path.is_fifo():
-            reason = "no process reads this named pipe"
-            raise OSError(errno.ENXIO, reason, str(path)) from error
-        raise
+    opened = _opened_stream(path)
     with os.fdopen(opened, "wb") as stream:
         if stat.S_ISBLK(os.fstat(opened).st_mode):
             raise OSError(errno.EINVAL, "it is a block device", str(path))
         os.set_blocking(opened, True)
         stream.write(data)
+
+
+def _opened_stream(path: Path) -> int:
+    """Open an existing stream; wait for a reader of a named pipe.
+
+    Raises:
+        OSError: the stream cannot be opened, or no process opens the named pipe for reading.
+    """
+    end = time.monotonic() + _LONGEST_WAIT
+    while True:
+        try:
+            return os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno != errno.ENXIO or not path.is_fifo():
+                raise
+            if time.monotonic() >= end:
+                reason = "no process reads this named pipe"
+                raise OSError(errno.ENXIO, reason, str(path)) from error
+        time.sleep(_BETWEEN_ATTEMPTS)
 
 
 def _aside(path: Path) -> Path:

@@ -93,7 +93,7 @@ def recover(
     calls, label, frame, options = about
     if isinstance(error, NoCompilerError) and options.api in _APIS_WITH_NUMPY:
         values = [*chain.from_iterable(map(_ARGS, calls))]
-        is_reported = isinstance(error, SharedFailureError) and error.is_reported
+        is_reported = isinstance(error, SharedFailureError)
         other = session.once(_with_numpy, session, options, _Reason(str(error), is_reported))
         key = _key(session, calls, values, (label, frame, options))
         compiled = session.compiled[key] = compiled_invoke(session, calls, label, frame, other)

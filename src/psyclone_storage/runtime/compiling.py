@@ -32,6 +32,7 @@ from typing import IO, TypeVar
 from psyclone_storage.base.cache_folders import LIBRARIES_VARIABLE, libraries_folder
 from psyclone_storage.base.compilers import (
     VARIABLE,
+    FailedCompilerError,
     NoCompilerError,
     SharedFailureError,
     compiler_options,
@@ -238,8 +239,9 @@ def _built(
 def _one_at_a_time(path: Path) -> Iterator[None]:
     """Admit one process at a time; if it ends or is killed, the next one is admitted.
 
-    If the compiler fails, all processes that wait raise the same error. If files cannot be locked,
-    or after a long wait, other processes are also admitted.
+    If the compiler ends with an error, the waiting ranks of the same launcher raise this error.
+    Other processes compile, because their environment may differ. If files cannot be locked, or
+    after a long wait, other processes are also admitted.
     """
     beside = path.with_suffix(".lock")
     try:
@@ -251,9 +253,9 @@ def _one_at_a_time(path: Path) -> Iterator[None]:
     with lock:
         try:
             yield
-        except NoCompilerError as error:
+        except FailedCompilerError as error:
             with suppress(OSError):
-                lock.write(f"{_place_of_output()}\n{error}")
+                lock.write(f"{_launcher()}\n{error}")
                 lock.flush()
             raise
         finally:
@@ -264,7 +266,7 @@ def _wait_for(path: Path) -> IO[str]:
     """Return a locked file; warn if another process holds the lock longer than the maximum wait.
 
     Raises:
-        NoCompilerError: the process that held the lock could not build the library.
+        SharedFailureError: the compiler failed for the rank that held the lock.
         OSError: the file cannot be written, or files cannot be locked.
     """
     end = time.monotonic() + _LONGEST_WAIT
@@ -287,18 +289,21 @@ def _wait_for(path: Path) -> IO[str]:
 
 
 def _raise_failure(lock: IO[str], path: Path) -> None:
-    """Raise the error of the process that held the lock, if any."""
+    """Raise the error of the process that held the lock, if it is a rank of the same launcher."""
     lock.seek(0)
-    place, _, said = lock.read().partition("\n")
-    if said:
+    launcher, _, said = lock.read().partition("\n")
+    if said and launcher and launcher == _launcher():
         if _is_at(lock, path):
             path.unlink(missing_ok=True)
-        raise SharedFailureError(said, is_reported=is_launched() and place == _place_of_output())
+        raise SharedFailureError(said)
 
 
-def _place_of_output() -> str:
-    """Return a text that is equal for ranks that one launcher has started on one node."""
-    return f"{platform.node()} {os.getppid()}"
+def _launcher() -> str:
+    """Return a text that is equal for ranks that one launcher has started on one node.
+
+    It is '' for a process without a launcher.
+    """
+    return f"{platform.node()} {os.getppid()}" if is_launched() else ""
 
 
 def _is_locked(lock: IO[str], path: Path) -> bool:
@@ -368,14 +373,16 @@ def compile_library(command: list[str], made: Path, what: str) -> None:
     """Run a compiler that creates the file `made`; `what` describes it in messages.
 
     Raises:
-        NoCompilerError: the compiler fails.
+        FailedCompilerError: the compiler ends with an error, or creates no file.
+        NoCompilerError: a signal ends the compiler.
     """
     done = run_compiler(command, made.parent)
     if done.returncode != 0 or not made.is_file():
         lines = done.stderr.strip().splitlines()
         told = [line for line in lines if "rror" in line] or lines
         said = told[:1] or [f"it ended with {done.returncode}"]
-        raise NoCompilerError(f"'{command[0]}' did not compile {what}: {said[0]}")
+        kind = NoCompilerError if done.returncode < 0 else FailedCompilerError
+        raise kind(f"'{command[0]}' did not compile {what}: {said[0]}")
 
 
 def _options(text: str) -> tuple[str, ...]:

@@ -17,11 +17,16 @@ from builds.dying_command import die_after
 from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.temporaries import temporary_name
+from psyclone_storage.cli import write
 from psyclone_storage.cli.write import Output, given_name, is_stream, write_together
 
 
 def write_text(path: Path, text: str) -> None:
     write_together((Output(path, text),))
+
+
+def hints(error: CompileError) -> list[str]:
+    return [problem.hint for problem in error.problems]
 
 
 def test_a_new_file_and_its_folder_are_made(tmp_path: Path) -> None:
@@ -117,23 +122,49 @@ def test_a_device_stays_a_device(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_link", [False, True])
-def test_a_pipe_without_a_reader_is_an_error_at_once(is_link: bool, tmp_path: Path) -> None:
+def test_a_pipe_without_a_reader_is_an_error(
+    is_link: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write, "_LONGEST_WAIT", 0.1)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     if is_link:
         pipe, target = tmp_path / "link", pipe
         pipe.symlink_to(target)
-    with pytest.raises(CompileError, match="no process reads this named pipe"):
+    with pytest.raises(CompileError, match="no process reads this named pipe") as caught:
         write_together(outputs(tmp_path, "alg.f90", pipe.name))
+    assert hints(caught.value) == ["Start the process that reads the pipe first."]
     assert not (tmp_path / "alg.f90").exists()
+
+
+def test_a_pipe_may_be_opened_later_by_its_reader(tmp_path: Path) -> None:
+    pipe, found = tmp_path / "pipe", list[str]()
+    os.mkfifo(pipe)
+    reader = threading.Timer(0.3, lambda: found.append(pipe.read_text()))
+    reader.start()
+    write_text(pipe, "text" * 10**5)
+    reader.join()
+    assert found == ["text" * 10**5]
+
+
+def test_a_reader_that_ends_early_is_an_error(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = threading.Timer(0.1, lambda: pipe.open("rb", buffering=0).close())
+    reader.start()
+    with pytest.raises(CompileError, match="Broken pipe") as caught:
+        write_text(pipe, "text" * 10**6)
+    reader.join()
+    assert hints(caught.value) == ["Let the process that reads the pipe read it to its end."]
 
 
 def test_a_socket_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # the path of a socket must be short
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind("psy.f90")
-        with pytest.raises(CompileError, match="cannot be written: "):
+        with pytest.raises(CompileError, match="cannot be written: ") as caught:
             write_text(Path("psy.f90"), "text")
+    assert hints(caught.value) == ["Write to a regular file or a named pipe."]
 
 
 def test_much_text_goes_through_a_pipe(tmp_path: Path) -> None:
@@ -238,8 +269,9 @@ def test_what_is_written_elsewhere_comes_before_any_file(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_device_keeps_the_files_as_they_are(tmp_path: Path) -> None:
-    with pytest.raises(CompileError, match="'/dev/full' cannot be written: No space left"):
+    with pytest.raises(CompileError, match="'/dev/full' cannot be written: No space") as caught:
         write_together(outputs(tmp_path, "alg.f90", "/dev/full"))
+    assert hints(caught.value) == ["Free space on this device, or write to another one."]
     assert contents(tmp_path) == {}
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from psyclone_storage.base.compilers import NoCompilerError, find_c_compiler
+from psyclone_storage.base.compilers import FailedCompilerError, NoCompilerError, find_c_compiler
 from psyclone_storage.runtime import compiling
 
 pytestmark = pytest.mark.skipif(find_c_compiler() is None, reason="no compiler for C")
@@ -251,7 +251,7 @@ SECONDS = 60
 FAILING = """
 import os, sys, time
 from pathlib import Path
-from psyclone_storage.base.compilers import NoCompilerError, SharedFailureError
+from psyclone_storage.base import compilers
 from psyclone_storage.runtime.compiling import load_kept
 
 def build(folder, made):
@@ -259,18 +259,21 @@ def build(folder, made):
         builds.write("built\\n")
     while not Path(sys.argv[2]).exists():
         time.sleep(0.01)
-    raise NoCompilerError("no room\\nin the compiler")
+    raise getattr(compilers, sys.argv[3])("no room\\nin the compiler")
 
 try:
     load_kept("failing", build, one_builds=True)
-except NoCompilerError as error:
-    print(str(error) == "no room\\nin the compiler", getattr(error, "is_reported", None))
+except compilers.NoCompilerError as error:
+    print(str(error) == "no room\\nin the compiler", type(error).__name__)
 """
 
 
-@pytest.mark.parametrize("is_launched", [True, False])
-def test_waiting_processes_learn_of_a_failure(
-    is_launched: bool, folder: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("is_launched", "kind"),
+    [(True, "FailedCompilerError"), (True, "NoCompilerError"), (False, "FailedCompilerError")],
+)
+def test_waiting_ranks_share_a_failure_of_the_compiler(
+    is_launched: bool, kind: str, folder: Path, tmp_path: Path
 ) -> None:
     builds, end = tmp_path / "builds", tmp_path / "end"
     builds.touch()
@@ -279,7 +282,7 @@ def test_waiting_processes_learn_of_a_failure(
         environment["PMI_SIZE"] = "5"
 
     def start() -> subprocess.Popen[str]:
-        words = [sys.executable, "-c", FAILING, str(builds), str(end)]
+        words = [sys.executable, "-c", FAILING, str(builds), str(end), kind]
         return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
 
     first = start()
@@ -292,11 +295,64 @@ def test_waiting_processes_learn_of_a_failure(
         time.sleep(0.01)
     end.touch()
     said = [process.communicate()[0] for process in running]
-    assert said == ["True None\n", *[f"True {is_launched}\n"] * 4]
-    assert builds.read_text(encoding="utf-8").split() == ["built"]
+    is_shared = is_launched and kind == "FailedCompilerError"
+    assert said == [
+        f"True {kind}\n",
+        *[f"True {'SharedFailureError' if is_shared else kind}\n"] * 4,
+    ]
+    number = 1 if is_shared else 5
+    assert builds.read_text(encoding="utf-8").split() == ["built"] * number
     assert list(folder.iterdir()) == []
-    assert start().communicate()[0] == "True None\n"  # a failure is not cached
-    assert builds.read_text(encoding="utf-8").split() == ["built"] * 2
+    assert start().communicate()[0] == f"True {kind}\n"  # a failure is not cached
+    assert builds.read_text(encoding="utf-8").split() == ["built"] * (number + 1)
+
+
+@pytest.mark.parametrize("is_launched", [True, False])
+def test_an_unrelated_process_compiles_after_a_failure(
+    is_launched: bool, folder: Path, tmp_path: Path
+) -> None:
+    """Its environment differs; another launcher has started it, or none."""
+    compiler, begun, end = tmp_path / "cc", tmp_path / "begun", tmp_path / "end"
+    compiler.write_text(
+        f"""#!/bin/sh
+if [ -n "$BAD" ]; then
+    touch {begun}
+    while [ ! -e {end} ]; do sleep 0.01; done
+    exit 1
+fi
+exec {find_c_compiler()} "$@"
+""",
+        encoding="utf-8",
+    )
+    compiler.chmod(0o755)
+    environment = {**os.environ, "CC": str(compiler)} | ({"PMI_SIZE": "2"} if is_launched else {})
+    code = f"from psyclone_storage.runtime import compiling\ncompiling.load_library({TEXT!r})"
+    shell = ["sh", "-c", '"$@"; exit $?', "sh"] if is_launched else []  # the parent process
+
+    def start(**variables: str) -> subprocess.Popen[bytes]:
+        words = [*shell, sys.executable, "-c", code]
+        return subprocess.Popen(words, env=environment | variables, stderr=subprocess.PIPE)
+
+    first, limit = start(BAD="1"), time.monotonic() + SECONDS
+    while not begun.exists() and time.monotonic() < limit:
+        time.sleep(0.01)
+    second, lock = start(), next(folder.glob("*.lock"))
+    while len(_that_open(lock)) < 2 and time.monotonic() < limit:
+        time.sleep(0.01)
+    end.touch()
+    assert b"did not compile what was generated" in first.communicate()[1]
+    assert (second.communicate()[1], second.returncode) == (b"", 0)
+
+
+def test_a_signal_that_ends_the_compiler_is_no_failure_of_it(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for script, is_failure in (("kill -9 $$", False), ("exit 1", True), ("exit 0", True)):
+        with_compiler(monkeypatch, tmp_path / "cc", script)
+        with pytest.raises(NoCompilerError) as caught:
+            compiling.load_library(TEXT)
+        assert isinstance(caught.value, FailedCompilerError) == is_failure
+    assert list(folder.iterdir()) == []
 
 
 def _that_open(path: Path) -> set[str]:
@@ -336,14 +392,14 @@ assert new.values.tolist() == [[0.0, 2.0], [4.0, 6.0], [8.0, 10.0]]
 """What a user runs: an invoke, which is compiled."""
 
 
-@pytest.mark.parametrize("is_reported", [True, False])
-def test_one_rank_warns_of_a_compiler_that_fails(is_reported: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["SharedFailureError", "FailedCompilerError"])
+def test_one_rank_warns_of_a_compiler_that_fails(kind: str, tmp_path: Path) -> None:
     failing = f"""
-from psyclone_storage.base.compilers import SharedFailureError
+from psyclone_storage.base.compilers import {kind}
 from psyclone_storage.runtime import native
 
 def fail(text):
-    raise SharedFailureError("no room", is_reported={is_reported})
+    raise {kind}("no room")
 
 native.load_library = fail
 """
@@ -351,7 +407,8 @@ native.load_library = fail
     program.write_text(failing + PROGRAM, encoding="utf-8")
     command = [sys.executable, str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ("computed by NumPy, as C cannot be compiled: no room" in done.stderr) != is_reported
+    is_warned = "computed by NumPy, as C cannot be compiled: no room" in done.stderr
+    assert is_warned == (kind == "FailedCompilerError")
 
 
 def another_user() -> dict[str, Any]:
