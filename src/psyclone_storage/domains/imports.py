@@ -95,9 +95,12 @@ def _find(
     name = call.key
     whole: tuple[str, ...] = ()
     for scope in invoke.scopes:
-        for use, item in _named_in(scope.uses):
-            if item.key == name:
-                return Import(name, item.original_key, (use.module_key,), call, hiding=whole)
+        named = [(use, item) for use, item in _named_in(scope.uses) if item.key == name]
+        if form != USE and len({(use.module_key, item.original_key) for use, item in named}) > 1:
+            return _imported_again(call, named)
+        if named:
+            use, item = named[0]
+            return Import(name, item.original_key, (use.module_key,), call, hiding=whole)
         whole += tuple(use.module_key for use in scope.uses if use.only is None)
     elsewhere = {
         (item.original_key, use.module_key)
@@ -110,6 +113,25 @@ def _find(
         return Import(name, original, (module,), call, hiding=whole)
     unknown = _unknown(call, invoke, builtins, form)
     return Import(name, name, whole, call, unknown) if whole else unknown
+
+
+def _imported_again(
+    call: parsed.ParsedCall, named: list[tuple[parsed.ParsedUse, parsed.UsedName]]
+) -> Diagnostic:
+    """Return the diagnostic for a name that several statements import from different modules.
+
+    Only the program knows which statement is the last one. In Fortran, this is an error, or the
+    preprocessor chooses one statement.
+    """
+    modules = " and ".join(dict.fromkeys(f"'{use.module}'" for use, _ in named))
+    return Diagnostic(
+        "P032",
+        f"The kernel '{call.name}' is imported more than once: from {modules}.",
+        named[-1][1].span,
+        "imported again here",
+        "Import it by one statement, or give each kernel a name of its own.",
+        (Related(named[0][1].span, "first imported here"),),
+    )
 
 
 def _uses(invoke: parsed.ParsedInvoke) -> Iterator[parsed.ParsedUse]:

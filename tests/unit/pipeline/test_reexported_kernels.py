@@ -284,6 +284,26 @@ def test_kernels_of_two_whole_imports_are_refused(tmp_path: Path) -> None:
     assert "Import 'k' by name" in done.err
 
 
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "from slow import k\nfrom fast import k",
+        "if False:\n    from slow import k\nelse:\n    from fast import k",
+        "from slow import k\nfrom fast import q as k",
+    ],
+)
+def test_a_kernel_that_is_imported_twice_is_refused(imports: str, tmp_path: Path) -> None:
+    (tmp_path / "alg.py").write_text(f"{WORDS}{imports}\ninvoke(k(new))\n")
+    (tmp_path / "fast.py").write_text(WORDS + K)
+    (tmp_path / "slow.py").write_text(WORDS + OTHER)
+    done = run_command(["alg.py", "--target", "numpy", "--output-dir", "out"], tmp_path)
+    assert done.status == 1
+    assert done.err.startswith(
+        "error[P032]: The kernel 'k' is imported more than once: from 'slow' and 'fast'."
+    )
+    assert "imported again here" in done.err
+
+
 def test_results_depend_on_every_module_of_the_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
