@@ -19,6 +19,7 @@ REFUSED = {
     "table_tuple_with_index_of_two": "'W[0, 1]' is no number of a table",
     "table_tuple_with_index_of_two_at_run_time": "'W[0, step - 3]' is no number of a table",
     "helper_tuple_by_condition": "'chosen' returns a tuple, which is no number",
+    "length_of_computed_items": "'(old[0, 0], 0.0)' are computed, but only its length is used",
     "local_arrays_too_large": "With 'b', local arrays have more than 131072 elements",
     "local_array_too_large": "'np.zeros((3, 50000))' has more than 131072 elements",
     "bits_flag": "is a number, not a condition",

@@ -154,6 +154,12 @@ def length(scope: KernelScope, node: ast.Call, name: str) -> TypedExpression | N
         what = f"'{scope.text(node.args[0])}' is an iterator, which has no length."
         return scope.refuse("P051", what, node, "Write 'tuple(...)' around it.")
     found = scope.access.length(scope, node.args[0])
-    if found is None and (items := sequence_items(scope, node.args[0])) is not None:
-        return TypedExpression(nodes.signed_integer(len(items)), Intrinsic.INTEGER)
-    return found
+    if found is not None or (items := sequence_items(scope, node.args[0])) is None:
+        return found
+    written_here = isinstance(node.args[0], ast.Tuple | ast.List)
+    if written_here and value_of(scope, node.args[0]) is UNKNOWN_VALUE:
+        # Python computes the items, which may raise an error.
+        text = scope.text(node.args[0])
+        what = f"The items of '{text}' are computed, but only its length is used."
+        return scope.refuse("P051", what, node, f"Write {len(items)}.")
+    return TypedExpression(nodes.signed_integer(len(items)), Intrinsic.INTEGER)
