@@ -62,10 +62,11 @@ def test_one_rank_compiles_each_invoke(tmp_path: Path) -> None:
 
 
 def test_a_compiler_that_fails_keeps_no_rank_waiting(tmp_path: Path) -> None:
-    """Each rank gets the error, and falls back to NumPy with a warning."""
-    status, output, _ = run(tmp_path, "echo 'error: deliberate' >&2; exit 1")
+    """Each rank falls back to NumPy; ranks that have waited do not repeat the warning."""
+    status, output, runs = run(tmp_path, "sleep 3; echo 'error: deliberate' >&2; exit 1")
     assert (status, output.count("the sum is 2048.0")) == (0, RANKS)
-    assert output.count("error: deliberate") == RANKS
+    assert 1 <= output.count("error: deliberate") < RANKS
+    assert runs < 2 * RANKS
 
 
 def test_a_compiling_rank_that_is_killed_ends_the_program(tmp_path: Path) -> None:
