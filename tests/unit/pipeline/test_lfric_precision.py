@@ -263,9 +263,10 @@ def built(text: str, target: str = "", folder: Path | None = None) -> Build:
     kernels = folder or Path(__file__).parents[2] / "corpus" / "lfric" / "kernels"
     settings = load_settings("", "", search_context({}))
     request = CompileRequest(api="lfric", suffix=".py", directories=(kernels,), target=target)
-    source = SourceText("alg.py", f"from psyclone_storage.lfric import *\n{text}")
+    path = (folder or Path()) / "alg.py"
+    source = SourceText(str(path), f"from psyclone_storage.lfric import *\n{text}")
     if folder is not None:
-        (folder / "alg.py").write_text(source.text)
+        path.write_text(source.text)
     return make_compiler(settings, request).compile_text(source)
 
 
