@@ -117,9 +117,9 @@ def _worth_it(loop: un.Do) -> frozenset[int] | None:
 
 
 def _uses_layer(line: un.Line, counter: str) -> bool:
-    """Return whether a statement certainly accesses an element of the layer of a loop.
+    """Return whether a statement certainly accesses an element at the counter of a loop.
 
-    As arrays have fewer than 2**31 - 32 elements, so has the loop few layers.
+    The loop then has no more iterations than an array has elements: fewer than 2**31 - 32.
     """
     if not isinstance(line, un.Assign):
         return False
@@ -145,9 +145,8 @@ def _may_skip(expr: ex.Expr) -> bool:
 def _is_at_layer(index: ex.Expr, counter: str) -> bool:
     """Return whether an index is the counter plus a constant, and elements such as dofs."""
     terms = affine_form(index).terms
-    return (1, True) in ((times, _is_name(term, counter)) for times, term in terms) and all(
-        isinstance(term, ex.Element) or _is_name(term, counter) for _, term in terms
-    )
+    others = [term for times, term in terms if times != 1 or not _is_name(term, counter)]
+    return len(others) < len(terms) and all(isinstance(term, ex.Element) for term in others)
 
 
 def _is_name(expr: ex.Expr, key: str) -> bool:

@@ -59,9 +59,9 @@ def tile_inner(outer: AnyLoop, strips: Strips[AnyLoop]) -> AnyLoop:
     return replace(tiles, body=(replace(outer, body=(points,)),))
 
 
-def fuse(first: AnyLoop, second: AnyLoop) -> AnyLoop:
-    """Return `first` with the bodies of both loops, which have the same counter."""
-    return replace(first, body=(*first.body, *second.body))
+def fuse(*loops: AnyLoop) -> AnyLoop:
+    """Return the first of `loops` with the bodies of all, which have the same counter."""
+    return replace(loops[0], body=tuple(chain.from_iterable(loop.body for loop in loops)))
 
 
 # ---------------------------------------------------------------------------- loops of schedules
@@ -88,8 +88,7 @@ def fuse_schedule_loops(*loops: Loop) -> Loop:
     """Return the first of `loops` with the calls and assertions of all, and their extent."""
     extents = [loop.extent for loop in loops]
     return replace(
-        loops[0],
-        body=tuple(chain.from_iterable(loop.body for loop in loops)),
+        fuse(*loops),
         extent=next((one for one in reversed(extents) if one.extended), extents[0]),
         asserted=tuple(chain.from_iterable(loop.asserted for loop in loops)),
     )
