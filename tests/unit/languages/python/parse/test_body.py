@@ -210,6 +210,8 @@ def test_meaning(expression: str, wanted: str) -> None:
         ),
         ("x: complex = model.rdt", [("P051", "x: complex = model.rdt")]),
         ("x: float = absent.rdt", [("P053", "absent.rdt")]),
+        ("W = np.array([1.0, 2.0])\nnew[0, 0] = W[True]", [("P054", "True")]),
+        ("new[0, 0] = float(np.array([DEPTH, 5])[DEPTH == 10])", [("P054", "DEPTH == 10")]),
     ],
 )  # fmt: skip
 def test_refused(body: str, wanted: list[tuple[str, str]]) -> None:
