@@ -54,6 +54,14 @@ def _usual() -> Iterator[None]:
     configure()
 
 
+@pytest.mark.parametrize("profile", ["invokes", "kernels", ("invokes", "kernels")])
+def test_a_profiled_invoke_computes_reductions(profile: tuple[str, ...]) -> None:
+    configure(profile=profile)
+    total, first = Result(), Field(Grid((4, 3)), Points.T, "first", values=1.0)
+    invoke(add(first, 1.0), sum_X(total, first))
+    assert total.value == 24.0
+
+
 @pytest.mark.parametrize("target", ["c", "numpy"])
 def test_a_result_is_an_argument_of_the_same_and_of_later_invokes(target: str) -> None:
     configure(target=target)
