@@ -141,6 +141,16 @@ NESTS = (
     _nest("elements_of_fixed_row", "do i = 1, n ; m(3, i) = m(2, i) ; end do"),
     _nest("factor", "do i = 1, 4 ; s = s * b(i) ; end do", "reduction(*:s)"),
     _nest("intrinsic_of_line", "do i = 1, n ; a(i) = sum(q(:, i)) ; end do"),
+    _nest(
+        "bound_of_inquired_section",
+        "do i = 1, n ; l = idx(n + 1 - i) ; a(i) = size(b(l:)) ; end do ; k = size(b(1:l))",
+        "lastprivate(l)",
+    ),
+    _nest(
+        "inquiry_in_inner_bound",
+        "do i = 1, n ; l = idx(i) ; do j = 1, size(q(1:l, 1)) ; m(j, i) = 2 ; end do ; end do",
+        "private(j, l)",
+    ),
     _nest("triangular_upper", "do i = 1, n ; do j = i, n ; m(j, i) = q(i, j) ; end do ; end do"),
 )
 
@@ -222,6 +232,23 @@ TRAPS = (
     _trap("threadprivate_last", "do i = 1, n ; own = b(i) ; a(i) = own * 2 ; end do"),
     _trap("threadprivate_read", "do i = 1, n ; a(i) = own ; end do"),
     _trap("threadprivate_of_the_module", "do i = 1, n ; a(i) = copied ; end do"),
+    _trap("carried_section", "l = 3 ; do i = 1, n ; a(i) = size(b(1:l)) ; l = idx(i) ; end do"),
+    _trap(
+        "carried_dimension",
+        "l = 1 ; do i = 1, n ; a(i) = ubound(m, l) ; l = 1 + mod(i, 2) ; end do",
+    ),
+    _trap(
+        "carried_word",
+        "l = 1 ; do i = 1, n ; a(i) = size(q(1:3, :), dim=l) ; l = 1 + mod(i, 2) ; end do",
+    ),
+    _trap(
+        "carried_implied_do",
+        "l = 1 ; do i = 1, n ; a(i) = size([(b(j), j = 1, l)]) ; l = idx(i) ; end do",
+    ),
+    _trap(
+        "inquiry_of_changed_section",
+        "do i = 1, n ; a(i) = size(q(1:int(a(i + 1)), 1)) ; end do",
+    ),
     _trap("equivalence", "do i = 1, 4 ; e1(i) = e2(i) ; end do ; s = e1(1)"),
 )
 

@@ -32,6 +32,7 @@ from psyclone_storage.cli.output_clashes import written_twice
 _LONGEST_WAIT = 10.0
 """Seconds for which the command waits for a process that reads a named pipe."""
 _BETWEEN_ATTEMPTS = 0.05
+_STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +162,21 @@ def decoded(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def is_stream(path: Path) -> bool:
-    """Return whether `path` exists and is neither a regular file nor a folder.
+def _descriptor(path: Path) -> int | None:
+    """Return the open file that a path such as `/dev/stdout` or `/dev/fd/3` denotes, or None."""
+    text = str(path)
+    number = text.removeprefix("/dev/fd/").removeprefix("/proc/self/fd/")
+    return _STANDARD.get(text, int(number) if number.isdecimal() and number != text else None)
 
-    One call of the system decides, because another command may remove a file between two calls.
+
+def is_stream(path: Path) -> bool:
+    """Return whether `path` is an open file, or exists and is no regular file and no folder.
+
+    An open file keeps what others write to it, as after `>> log`. One call of the system decides
+    about other paths, because another command may remove a file between two calls.
     """
+    if _descriptor(path) is not None:
+        return True
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -342,6 +353,8 @@ def _opened_stream(path: Path) -> int:
     Raises:
         OSError: the stream cannot be opened, or no process opens the named pipe for reading.
     """
+    if (descriptor := _descriptor(path)) is not None:
+        return os.dup(descriptor)
     end = time.monotonic() + _LONGEST_WAIT
     while True:
         try:

@@ -16,8 +16,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psyclone_storage.base.compilers import NoCompilerError
+from psyclone_storage.base.results import Result
 from psyclone_storage.base.uncaught import HaloWidthError, UserError, hide_package_frames
-from psyclone_storage.embedded.kernel import PythonKernel, RequestedCall
+from psyclone_storage.embedded.kernel import BuiltIn, PythonKernel, RequestedCall
 from psyclone_storage.jit.native import quick_invoke
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class RunningProgram:
 
             self._deferred = self._deferred or [DeferredInvokes(session, find)]
             queue = self._deferred[0]
-            find, run, recovers, table = queue.find, queue.run, queue.raise_error, queue.known
+            find, run, recovers, table = queue.find, queue.run, queue.recover, queue.known
             pending = queue.pending
         options = session.options(api=api, **self.options)
         runners[api] = _Runner(find, run, recovers, options, table, pending)
@@ -118,13 +119,24 @@ def with_comparison(find: Callable[..., Any]) -> Callable[..., Any]:
             compare = getattr(getattr(owner, "ranks", None), "compare", None)
             if compare is not None:
                 kernels = ", ".join(getattr(call.kernel, "name", "?") for call in calls)
-                numbers = ", ".join(repr(one) for one in values if isinstance(one, Number))
                 compare(f"the invoke '{name}' of {kernels}" if name else f"an invoke of {kernels}",
-                        numbers)  # fmt: skip
+                        _numbers_in(calls))  # fmt: skip
                 break
         return find(frame, options, name, calls)
 
     return compared
+
+
+def _numbers_in(calls: Iterable[RequestedCall]) -> str:
+    """Return the numbers that calls read, without results that the calls compute."""
+    texts, computed = [], set()
+    for call in calls:
+        for at, one in enumerate(getattr(call, "args", ())):
+            if isinstance(one, Result) and at == 0 and isinstance(call.kernel, BuiltIn):
+                computed.add(id(one))
+            elif isinstance(one, (Number, Result)) and id(one) not in computed:
+                texts.append(repr(one))
+    return ", ".join(texts)
 
 
 def make_invoke(api: str, program: RunningProgram, title: str) -> Callable[..., None]:

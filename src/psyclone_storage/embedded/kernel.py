@@ -244,11 +244,17 @@ class PythonKernel:
 
     @cached_property
     def _count(self) -> int:
-        """The number of arguments of a call; -1 for a kernel of columns.
+        """The number of arguments of a call, or -1 if only the compiler can count them.
 
-        The compiler counts those, because extents of stencils and quadrature rules are arguments.
+        In a kernel of columns, extents of stencils and quadrature rules are arguments. An
+        annotation in quotes can be any text, and the compiler shows the place of an invalid one.
         """
-        return -1 if _OF_COLUMNS in self.metadata else len(self.passed)
+        if _OF_COLUMNS in self.metadata:
+            return -1
+        try:
+            return len(self.passed)
+        except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
+            return -1
 
     @property
     def passed(self) -> tuple[str, ...]:

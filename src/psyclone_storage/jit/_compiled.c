@@ -624,7 +624,7 @@ PyMODINIT_FUNC PyInit__compiled(void)
         PyModule_AddObjectRef(module, "Pending", pending) < 0 ||
         PyModule_AddObjectRef(module, "deferral", deferral) < 0 ||
         PyModule_AddObjectRef(module, "quick_invoke", invoke) < 0 ||
-        PyModule_AddIntConstant(module, "EDITION", 6) < 0) {
+        PyModule_AddIntConstant(module, "EDITION", 7) < 0) {
         Py_DECREF(module);
         return NULL;
     }

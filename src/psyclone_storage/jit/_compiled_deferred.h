@@ -26,11 +26,12 @@ typedef struct {
     unsigned long runner;
 } Pending;
 
-/* The function that adds one invoke. `read` is None or reads the variables of its kernels. */
+/* The function that adds one invoke. `integers` are the positions of its Python integers. `read` is None or
+ * reads the variables of its kernels. */
 typedef struct {
     PyObject_HEAD
     Pending *pending;
-    PyObject *invoke, *waiting, *queue, *begin, *read, *add;
+    PyObject *invoke, *waiting, *integers, *queue, *begin, *read, *add;
     Follower follower;
 } Deferral;
 
@@ -303,6 +304,7 @@ static int Deferral_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT((PyObject *)self->pending);
     Py_VISIT(self->invoke);
     Py_VISIT(self->waiting);
+    Py_VISIT(self->integers);
     Py_VISIT(self->queue);
     Py_VISIT(self->begin);
     Py_VISIT(self->read);
@@ -316,6 +318,7 @@ static int Deferral_clear(PyObject *object)
     Py_CLEAR(self->pending);
     Py_CLEAR(self->invoke);
     Py_CLEAR(self->waiting);
+    Py_CLEAR(self->integers);
     Py_CLEAR(self->queue);
     Py_CLEAR(self->begin);
     Py_CLEAR(self->read);
@@ -333,16 +336,16 @@ static void Deferral_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* deferral(pending, invoke, waiting, queue, begin, read, add) */
+/* deferral(pending, invoke, (waiting, integers), queue, begin, read, add) */
 static PyObject *Deferral_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    PyObject *pending, *invoke, *waiting, *queue, *begin, *read, *add;
+    PyObject *pending, *invoke, *waiting, *integers, *queue, *begin, *read, *add;
     if (keywords != NULL && PyDict_Size(keywords)) {
         PyErr_SetString(PyExc_TypeError, "deferral() takes no keywords.");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "O!OO!OOOO", pending_type, &pending, &invoke, &PyTuple_Type, &waiting,
-                          &queue, &begin, &read, &add))
+    if (!PyArg_ParseTuple(args, "O!O(O!O!)OOOO", pending_type, &pending, &invoke, &PyTuple_Type, &waiting,
+                          &PyTuple_Type, &integers, &queue, &begin, &read, &add))
         return NULL;
     Deferral *self = (Deferral *)PyType_GenericAlloc(type, 0);
     if (self == NULL)
@@ -350,11 +353,27 @@ static PyObject *Deferral_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     self->pending = (Pending *)Py_NewRef(pending);
     self->invoke = Py_NewRef(invoke);
     self->waiting = Py_NewRef(waiting);
+    self->integers = Py_NewRef(integers);
     self->queue = Py_NewRef(queue);
     self->begin = Py_NewRef(begin);
     self->read = Py_NewRef(read);
     self->add = Py_NewRef(add);
     return (PyObject *)self;
+}
+
+/* Return whether the values at some positions of a tuple are integers of 32 bits; -1 with an error. */
+static int are_short(PyObject *values, PyObject *positions)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_Size(positions); i++) {
+        PyObject *value = PyTuple_GetItem(values, PyLong_AsSsize_t(PyTuple_GetItem(positions, i)));
+        int overflow = 0;
+        long long number = value == NULL ? -1 : PyLong_AsLongLongAndOverflow(value, &overflow);
+        if (number == -1 && PyErr_Occurred())
+            return -1;
+        if (overflow || number < INT32_MIN || number > INT32_MAX)
+            return 0;
+    }
+    return 1;
 }
 
 /* Add an invoke in a state, which leads to the node `next`: 1 if done, 0 if the state has changed, -1 with
@@ -364,7 +383,9 @@ static int add_in_state(Deferral *self, PyObject *node, PyObject *next, PyObject
     Pending *pending = self->pending;
     PyObject *done, *numbers, *record;
     Py_ssize_t epoch = pending->epoch;
-    int added = -1;
+    int added = -1, is_short = are_short(values, self->integers);
+    if (is_short <= 0)
+        return is_short; /* the general path runs the invoke at once */
     Py_INCREF(node);
     Py_INCREF(next);
     done = Pending_length((PyObject *)pending) ? Py_NewRef(Py_None) : PyObject_CallNoArgs(self->begin);

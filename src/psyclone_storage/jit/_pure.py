@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from psyclone_storage.jit.types import JitOptions, LiveCall
 
-EDITION = 6
+EDITION = 7
 """The edition of the C extension that matches this file."""
 
 
@@ -233,7 +233,7 @@ class Pending:
 def deferral(
     _pending: Pending,
     invoke: Any,
-    _waiting: tuple[int, ...],
+    _positions: tuple[tuple[int, ...], tuple[int, ...]],
     _queue: Any,
     _begin: Callable[[], None],
     _read: Callable[[], tuple[Any, ...]] | None,
@@ -242,8 +242,9 @@ def deferral(
     """Return the function that adds an invoke with its arguments to the queue.
 
     In C, it does so itself if the node of the queue contains the invoke: it calls `begin` if there
-    are no records, reads variables of modules by `read`, and sets `waiting` of the values at these
-    positions to `queue`. Otherwise, and here, it calls `add(invoke, arguments)`.
+    are no records, reads variables of modules by `read`, and sets `waiting` of some values to
+    `queue`. Otherwise, or if an integer has more than 32 bits, and here, it calls
+    `add(invoke, arguments)`. `positions` are those of these values and of the integers.
     """
 
     def deferred(*values: Any) -> None:

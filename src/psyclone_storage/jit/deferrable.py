@@ -20,6 +20,7 @@ from psyclone_storage.jit.types import (
     JitOptions,
     LiveCall,
     LiveKernel,
+    are_identical,
     argument_kind,
 )
 from psyclone_storage.languages.python.parse.closure import (
@@ -27,14 +28,20 @@ from psyclone_storage.languages.python.parse.closure import (
     MergedSites,
     global_names_in,
     place_of_call,
+    text_of_table,
 )
 
 MOST = 32
 """The number of invokes that are merged at most."""
+_SMALLEST, _LARGEST = -(2**31), 2**31 - 1
 
 
 class DeferredInvokeError(UserError, RuntimeError):
     """A number that a pending invoke uses has changed."""
+
+
+class NotDeferrableError(Exception):
+    """An invoke runs at once, because an argument may be an error."""
 
 
 class Numbers(NamedTuple):
@@ -57,6 +64,7 @@ class DeferrableInvoke:
       that after its last one.
     - `numbers`: those of its kernels. `varying`: the ones that read variables of modules.
     - `waiting`: the positions of the arguments that refer to the queue while the invoke is pending.
+    - `integers`: the positions of Python integers.
     - `on_grid`: the position of the first field.
     - `number`: that of the call site `place`, which is compared faster.
     """
@@ -69,6 +77,7 @@ class DeferrableInvoke:
     numbers: tuple[Numbers, ...]
     varying: tuple[Numbers, ...]
     waiting: tuple[int, ...]
+    integers: tuple[int, ...]
     on_grid: int
     number: int
 
@@ -82,8 +91,20 @@ PendingInvoke: TypeAlias = tuple[DeferrableInvoke, tuple[Any, ...], tuple[list[A
 
 
 def read_variables(varying: Iterable[Numbers]) -> tuple[list[Any], ...]:
-    """Return the values of variables now."""
-    return tuple([one.values() for one in varying])
+    """Return the values of variables now.
+
+    Raises:
+        NotDeferrableError: one is an integer of more than 32 bits.
+    """
+    found = tuple([one.values() for one in varying])
+    if not all(map(is_short, chain.from_iterable(found))):
+        raise NotDeferrableError
+    return found
+
+
+def is_short(value: Any) -> bool:
+    """Return whether a value is not an integer, or one that kernels support, of 32 bits."""
+    return not isinstance(value, int) or _SMALLEST <= value <= _LARGEST
 
 
 def count_mergeable(pending: Sequence[PendingInvoke]) -> int:
@@ -93,10 +114,40 @@ def count_mergeable(pending: Sequence[PendingInvoke]) -> int:
 
 
 def are_mergeable(pending: Sequence[PendingInvoke]) -> bool:
-    """Return whether pending invokes have different sites and one grid, and are not too many."""
+    """Return whether pending invokes have different sites and one grid, and are not too many.
+
+    Their kernels must read the same values under a name.
+    """
     sites = {invoke.number for invoke, _, _ in pending}
     grids = {id(values[invoke.on_grid].grid) for invoke, values, _ in pending}
-    return len(sites) == len(pending) <= MOST and len(grids) == 1
+    return len(sites) == len(pending) <= MOST and len(grids) == 1 and _read_the_same(pending)
+
+
+def _read_the_same(pending: Iterable[PendingInvoke]) -> bool:
+    """Return whether all lookups of the kernels of pending invokes have found one value each."""
+    found: dict[tuple[Any, Any], Any] = {}
+    all_numbers = {id(one): one for invoke, _, _ in pending for one in invoke.numbers}
+    for numbers in all_numbers.values():
+        known = numbers.snapshot
+        for getter, owner, value in zip(known.getters, known.owners, known.values, strict=True):
+            key = getter, owner if isinstance(owner, str) else id(owner)
+            first = found.setdefault(key, value)
+            if first is not value and not _are_equal(first, value):
+                return False
+    return True
+
+
+def _are_equal(first: Any, second: Any) -> bool:
+    """Return whether a kernel that was compiled for a value may read another one instead."""
+    if first is second:
+        return True
+    if isinstance(first, Number):
+        return are_identical(first, second)
+    is_table = isinstance(first, tuple | list) or hasattr(first, "dtype")
+    if not is_table or type(first) is not type(second):
+        return False
+    text = text_of_table(first)
+    return bool(text) and text == text_of_table(second)
 
 
 def live_calls(pending: Iterable[PendingInvoke], values: Sequence[Any]) -> tuple[LiveCall, ...]:
@@ -132,6 +183,7 @@ def invoke_of(
         numbers,
         tuple([one for one in numbers if one.variables]),
         tuple([at for at, value in enumerate(values) if hasattr(value, "waiting")]),
+        tuple([at for at, value in enumerate(values) if isinstance(value, int)]),
         next(at for at, value in enumerate(values) if hasattr(value, "grid")),
         number,
     )  # fmt: skip
@@ -151,18 +203,35 @@ def check_numbers(
         for numbers, values in zip(invoke.varying, before, strict=True):
             now = numbers.values()
             for (_, name), first, last in zip(numbers.variables, values, now, strict=True):
-                if first is not last:
-                    raise _changed(f"'{name}'", numbers, [(invoke, (), ())])
+                if not _are_equal(first, last):
+                    raise _changed(name, numbers, [(invoke, (), ())])
     for at, numbers in all_numbers:
-        if not numbers.snapshot.is_current():
-            raise _changed("A value", numbers, pending[at : at + 1])
+        changed = _changed_name(numbers.snapshot)
+        if changed is not None:
+            raise _changed(changed, numbers, pending[at : at + 1])
 
 
-def _changed(what: str, numbers: Numbers, pending: Sequence[PendingInvoke]) -> DeferredInvokeError:
+def _changed_name(snapshot: ClosureSnapshot) -> str | None:
+    """Return the name of a value that has changed, which may be empty; None if none has."""
+    if snapshot.is_current():
+        return None
+    lookups = zip(snapshot.getters, snapshot.owners, snapshot.values, strict=True)
+    for getter, owner, before in lookups:
+        if not _are_equal(before, getter(owner)):
+            if isinstance(owner, str):
+                return owner
+            named = zip(snapshot.owners, snapshot.values, strict=True)
+            return next((at for at, one in named if one is owner and isinstance(at, str)), "")
+    return None
+
+
+def _changed(name: str, numbers: Numbers, pending: Sequence[PendingInvoke]) -> DeferredInvokeError:
+    what = f"'{name}'" if name else "A value"
     return DeferredInvokeError(
         f"{what}, which the kernel '{numbers.kernel.name}' uses, has changed since the deferred "
-        f"invoke {listed_places(pending)}: pass it as a scalar argument, or call "
-        f"complete_invokes() before the change."
+        f"invoke {listed_places(pending)}, which is still pending: set it back and call "
+        f"complete_invokes(). Then call complete_invokes() before each change, or pass it as a "
+        f"scalar argument."
     )
 
 
@@ -196,12 +265,15 @@ def grid_of(calls: Sequence[LiveCall]) -> Any:
                 if grid is not None and own is not grid:
                     return None
                 grid = own
-            elif (
-                not hasattr(value, "waiting")
-                and argument_kind(value.__class__) is not ArgumentKind.NUMBER
-            ):
+            elif not hasattr(value, "waiting") and not _is_deferrable(value):
                 return None
     return grid
+
+
+def _is_deferrable(value: Any) -> bool:
+    """Return whether an argument that is not a field is a number that kernels may support."""
+    is_number = argument_kind(value.__class__) is ArgumentKind.NUMBER
+    return is_number and not isinstance(value, str | complex) and is_short(value)
 
 
 def listed_places(pending: Iterable[PendingInvoke]) -> str:

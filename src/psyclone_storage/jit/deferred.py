@@ -24,7 +24,7 @@ from types import FrameType
 from typing import Any
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.base.results import QUEUES
+from psyclone_storage.base.results import QUEUES, Result
 from psyclone_storage.base.stopping import HeldSignals
 from psyclone_storage.base.uncaught import user_location
 from psyclone_storage.jit._pure import CallTable
@@ -32,6 +32,7 @@ from psyclone_storage.jit.call_cache import CacheEntry, cache_in, find_call
 from psyclone_storage.jit.deferrable import (
     MOST,
     DeferrableInvoke,
+    NotDeferrableError,
     Numbers,
     PendingInvoke,
     are_mergeable,
@@ -39,6 +40,7 @@ from psyclone_storage.jit.deferrable import (
     count_mergeable,
     grid_of,
     invoke_of,
+    is_short,
     listed_places,
     live_calls,
     place_text,
@@ -54,6 +56,7 @@ from psyclone_storage.jit.types import (
     JitOptions,
     LiveCall,
     LiveKernel,
+    are_identical,
 )
 from psyclone_storage.languages.python.parse.closure import (
     ClosureSnapshot,
@@ -134,6 +137,8 @@ class DeferredInvokes:
         # versions of these before.
         self._started: tuple[list[PendingInvoke], tuple[Any, ...], list[int]] | None = None
         self._numbers: dict[LiveKernel, Numbers] = {}
+        # The values of the variables of modules that pending invokes read.
+        self._recorded: dict[tuple[int, str], Any] = {}
         self._at_exit = partial(self.complete, "the program ends")
         self._handlers = -1
         QUEUES.append(self)
@@ -147,33 +152,71 @@ class DeferredInvokes:
             grid = grid_of(calls)
             numbers = None if grid is None else self._numbers_of(calls)
             if numbers is None:
-                self.complete(_why("the invoke at {} cannot be deferred", frame, options))
-                found = self._find_compiled(frame, options, label, calls)
-                self._execute(found, (calls, label, frame, options))
+                self._run_at_once(calls, label, frame, options)
                 return
             site = self._sites.setdefault((id(frame.f_code), frame.f_lasti), len(self._sites))
             invoke = invoke_of(calls, label, (frame, site), options, numbers)
             values = (*chain.from_iterable([one.args for one in calls]),)
-            self._add(invoke, values)
+            try:
+                self._add(invoke, values)
+            except NotDeferrableError:
+                self._run_at_once(calls, label, frame, options)
+                return
             snapshot = ClosureSnapshot()
             for one in numbers:
                 snapshot.extend(one.snapshot)
-            read = partial(read_variables, invoke.varying) if invoke.varying else None
-            add = deferral(self.pending, invoke, invoke.waiting, self, self._begin, read, self._add)
+            read = partial(self._read, invoke.varying) if invoke.varying else None
+            positions = invoke.waiting, invoke.integers
+            add = deferral(self.pending, invoke, positions, self, self._begin, read, self._add)
             known = CompiledInvoke(add, tuple(range(len(values))), None, frame.f_code)
             cache_in(self.known, invoke.place, (calls, label, options), known, snapshot)
 
-    @staticmethod
-    def raise_error(error: Exception, _: object) -> None:
-        """Raise an error of earlier invokes, which ran before an invoke was added.
+    def recover(
+        self, error: Exception, about: tuple[tuple[LiveCall, ...], str, FrameType, JitOptions]
+    ) -> None:
+        """Run an invoke at once that cannot be deferred with these numbers.
 
         Raises:
-            Exception: the error.
+            Exception: any other error, of earlier invokes that ran before this one was added.
         """
-        raise error
+        if not isinstance(error, NotDeferrableError):
+            raise error
+        calls, label, frame, options = about
+        with self._lock:
+            self._run_at_once(calls, label, frame, options)
+
+    def _run_at_once(
+        self, calls: tuple[LiveCall, ...], label: str, frame: FrameType, options: JitOptions
+    ) -> None:
+        """Execute an invoke after the pending ones."""
+        self.complete(_why("the invoke at {} cannot be deferred", frame, options))
+        found = self._find_compiled(frame, options, label, calls)
+        self._execute(found, (calls, label, frame, options))
+
+    def _read(self, varying: tuple[Numbers, ...]) -> tuple[list[Any], ...]:
+        """Return the values of variables now; pending invokes that read others run first.
+
+        Raises:
+            DeferredInvokeError: one of these invokes cannot run, because a value has changed.
+            NotDeferrableError: a value is an integer of more than 32 bits.
+        """
+        found = read_variables(varying)
+        for one, values in zip(varying, found, strict=True):
+            for (owner, name), value in zip(one.variables, values, strict=True):
+                known = self._recorded.setdefault((id(owner), name), value)
+                if known is not value and not are_identical(known, value):
+                    self.complete(f"'{name}' has changed")
+                    self._recorded = {(id(owner), name): value}
+        return found
 
     def _add(self, invoke: DeferrableInvoke, values: tuple[Any, ...]) -> None:
-        """Add an invoke to the queue; pending ones that it must not be merged with run first."""
+        """Add an invoke to the queue; pending ones that it must not be merged with run first.
+
+        Raises:
+            NotDeferrableError: a number may be an error, so that the invoke must run at once.
+        """
+        if not all(is_short(values[at]) for at in invoke.integers):
+            raise NotDeferrableError
         added = False
         while not added:
             node, epoch = self.pending.state()
@@ -185,10 +228,10 @@ class DeferredInvokes:
                 continue
             if not self.pending:
                 self._begin()
+            record = invoke, values, self._read(invoke.varying)
             # Data first: an interrupt must not leave a pending invoke that no value waits for.
             for at in invoke.waiting:
                 values[at].waiting = self
-            record = invoke, values, read_variables(invoke.varying)
             added = self.pending.append(node, epoch, following, record)
 
     def _following(
@@ -217,6 +260,7 @@ class DeferredInvokes:
 
     def _begin(self) -> None:
         """Let the queue run at the end of the program, before functions registered earlier do."""
+        self._recorded = {}
         # A removed function leaves its slot in `atexit`, so that it is not registered each time.
         count = atexit._ncallbacks()  # noqa: SLF001  # pylint: disable=protected-access
         if count != self._handlers:
@@ -292,9 +336,11 @@ class DeferredInvokes:
         try:
             self._run_merged(node, batch, pending, values)
         except Exception as error:  # pylint: disable=broad-exception-caught
-            if [*map(_version_of, fields)] != versions or count == 1:
-                self._drop(len(self.pending))
-                error.add_note(f"It occurred in the deferred invokes {listed_places(pending)}.")
+            changed = [one for one, was in zip(fields, versions, strict=True) if one.version != was]
+            if changed or count == 1:
+                if count > 1:
+                    _lose(pending, values, changed, error)
+                self._leave(pending, error)
                 raise
             # Nothing has run: the invoke that fails is found, and those before it run.
             for _ in range(count):
@@ -346,10 +392,17 @@ class DeferredInvokes:
             self._started = pending, fields, [*map(_version_of, fields)]
             self._run_merged(node, batch, pending, values)
         except Exception as error:
-            self._drop(len(self.pending))
-            error.add_note(f"It occurred in the deferred invoke {listed_places(pending)}.")
+            self._leave(pending, error)
             raise
         self._drop(1)
+
+    def _leave(self, pending: Sequence[PendingInvoke], error: Exception) -> None:
+        """Remove invokes that have failed with `error`; later ones remain pending."""
+        self._drop(len(pending))
+        word = "invoke" if len(pending) == 1 else "invokes"
+        error.add_note(f"It occurred in the deferred {word} {listed_places(pending)}.")
+        if later := self.pending.records:
+            error.add_note(f"Later invokes are still pending: {listed_places(later)}.")
 
     def _new_batch(self, node: _Node, pending: Sequence[PendingInvoke], why: str) -> _Batch:
         """Return the description of pending invokes, which are merged; remember it."""
@@ -466,6 +519,26 @@ def _batch_of(pending: Sequence[PendingInvoke], about: str) -> _Batch:
         tuple(numbers.values()),
         any(invoke.varying for invoke in invokes),
     )
+
+
+def _lose(
+    pending: Iterable[PendingInvoke],
+    values: Sequence[Any],
+    changed: Iterable[Any],
+    error: Exception,
+) -> None:
+    """Mark the data of merged invokes that failed after a start as without values.
+
+    `changed` are the fields that the invokes write, which are acquired together.
+    """
+    for one in changed:
+        replicas = one.storage.buffer.replicas
+        if replicas.poisoned is None:
+            replicas.poison(error)
+    for call in live_calls(pending, values):
+        target = call.args[0]
+        if not hasattr(call.kernel, "function") and isinstance(target, Result):
+            target.lose(error)
 
 
 def _why(text: str, frame: InvokeSite, options: JitOptions) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from psyclone_storage.analysis.bodies.accesses import (
     accesses_of,
+    evaluated_by_inquiry,
     names_in_code,
     unknown_lines,
     unknown_procedures,
@@ -148,7 +149,7 @@ def _readings(
         elif not isinstance(value, ex.Element | ex.Section):
             function = ex.intrinsic_called(value)
             if function in INQUIRING:
-                return
+                parts = tuple(evaluated_by_inquiry(function, parts, names_in_code(code)))
             by_element = by_element and function in ELEMENTAL
     elif isinstance(value, ex.Name) and value.key == name:
         yield value, by_element

@@ -21,7 +21,7 @@ from operator import is_
 from typing import Any, NamedTuple, Protocol
 
 from psyclone_storage.base.uncaught import blamed
-from psyclone_storage.runtime.native import TABLES, address_of, number_of
+from psyclone_storage.runtime.native import CONVERSION_ERRORS, TABLES, address_of, number_of
 from psyclone_storage.storage import WRONLY, Storage, bound
 from psyclone_storage.storage.core.errors import PoisonedDataError
 from psyclone_storage.storage.gdp.binding import LaunchBlock
@@ -454,7 +454,7 @@ class BoundRun:
         """Return scalars converted for a function; on error, record if no function has run."""
         try:
             return _numbers(scalars, wanted)
-        except (TypeError, OverflowError):
+        except CONVERSION_ERRORS:
             self._untouched = number == 0 and not self.known.overwritten
             raise
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from psyclone_storage.base.results import UnsetResultError
 from psyclone_storage.base.uncaught import blamed
 from psyclone_storage.runtime.compiling import load_library
 from psyclone_storage.storage.core.forking import FORKS, Rank
@@ -19,6 +20,8 @@ from psyclone_storage.storage.memory.cuda import copied_to_device
 
 TABLES = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 """The types of the first parameters: tables of array addresses, reals, and integers."""
+CONVERSION_ERRORS = (TypeError, OverflowError, UnsetResultError)
+"""The errors of scalars that cannot be passed."""
 _SMALLEST, _LARGEST = -(2**31), 2**31 - 1
 
 
@@ -121,12 +124,13 @@ def number_of(value: Any, wanted: Any) -> Any:
         TypeError: it is not a number, or not an integer where one is required; or a real does not
             have 8 bytes where these are required.
         OverflowError: the number is too large.
+        UnsetResultError: it is a `Result` without a value.
     """
     if wanted is ArrayAddress:
         return value
     try:
         return _number_of(value, wanted)
-    except (TypeError, OverflowError) as error:
+    except CONVERSION_ERRORS as error:
         raise blamed(error, value) from None
 
 
@@ -166,6 +170,8 @@ def _as_float(value: Any) -> float:
             "A kernel takes real numbers of 8 bytes, up to 1.8e308, and is given one that is "
             "larger: pass a number in that range."
         ) from None
+    except UnsetResultError:
+        raise
     except (TypeError, ValueError):
         raise TypeError(f"{value!r} is no number.") from None
 

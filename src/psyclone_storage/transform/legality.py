@@ -136,12 +136,12 @@ def check_point_reductions(schedule: sch.Schedule) -> Reasons:
 
 @kept_by_item
 def _check_point_reductions(outer: sch.Statement) -> Reasons:
-    if isinstance(outer, sch.ProfileRegion):
-        return tuple(chain.from_iterable(map(_reductions_inside, outer.body)))
     return _reductions_inside(outer)
 
 
 def _reductions_inside(item: sch.Statement) -> Reasons:
+    if isinstance(item, sch.ProfileRegion):
+        return tuple(chain.from_iterable(map(_reductions_inside, item.body)))
     calls = kernel_calls(item) if isinstance(item, sch.Compound) else ()
     return tuple(
         Diagnostic(

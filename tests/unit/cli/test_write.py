@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -185,6 +186,20 @@ def test_much_text_goes_through_a_pipe(tmp_path: Path) -> None:
     thread.join()
     os.close(reader)
     assert found == b"text" * 10**6
+
+
+@pytest.mark.parametrize("name", ["/dev/fd/{}", "/proc/self/fd/{}", "/dev/stdout"])
+def test_an_open_file_keeps_what_others_write(tmp_path: Path, name: str) -> None:
+    """A shell opens `log` once, and several commands write to it, as after `>> log`."""
+    log = tmp_path / "log"
+    with log.open("wb", buffering=0) as opened:
+        opened.write(b"first ")
+        program = f"from pathlib import Path; from {write.__name__} import *\n"
+        program += "write_together((Output(Path(sys.argv[1]), 'second '),))"
+        words = [sys.executable, "-c", f"import sys; {program}", name.format(opened.fileno())]
+        subprocess.run(words, stdout=opened, pass_fds=[opened.fileno()], check=True)
+        opened.write(b"third")
+    assert log.read_bytes() == b"first second third"
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(

@@ -99,6 +99,16 @@ def test_what_is_not_annotated_is_passed_and_refused_by_the_compiler() -> None:
     assert plain(1, 2).args == (1, 2)
 
 
+@pytest.mark.parametrize("text", ["height", "(", "1 / 0", "field.no_such_name"])
+def test_an_annotation_without_a_value_is_refused_by_the_compiler(text: str) -> None:
+    def plain(new: field[GO_WRITE, GO_CT], old):
+        new[0, 0] = old
+
+    plain.__annotations__["old"] = text
+    call = kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)(plain)
+    assert call(1, 2).args == (1, 2)
+
+
 def test_words_are_those_of_the_table() -> None:
     assert {word.upper() for word in table.WORDS} <= set(gocean.__all__)
     for word in table.WORDS:

@@ -21,10 +21,12 @@ import numpy as np
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
+from psyclone_storage.base.results import UnsetResultError
 from psyclone_storage.embedded.invoke import PROGRAM
 from psyclone_storage.gocean import (
     GO_CT,
     GO_CU,
+    GO_I_SCALAR,
     GO_INTERNAL_PTS,
     GO_OFFSET_ANY,
     GO_R_SCALAR,
@@ -44,8 +46,10 @@ from psyclone_storage.gocean import (
 )
 from psyclone_storage.jit import deferrable, deferred, invokes
 from psyclone_storage.runtime.gocean import Field, Grid
+from psyclone_storage.storage.core.errors import PoisonedDataError
 
 FACTOR = 2.0
+TABLE = (1.0, 2.0, 3.0)
 SHAPE = (7, 5)
 
 
@@ -67,6 +71,16 @@ def times_factor(new: field[GO_READWRITE, GO_CT]):
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
 def on_u(new: field[GO_READWRITE, GO_CU]):
     new[0, 0] = 1.0
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def pick(new: field[GO_READWRITE, GO_CT], at: scalar[GO_READ, GO_I_SCALAR]):
+    new[0, 0] = new[0, 0] + TABLE[at]
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def add(new: field[GO_READWRITE, GO_CT], number: scalar[GO_READ, GO_I_SCALAR]):
+    new[0, 0] = new[0, 0] + number
 
 
 @pytest.fixture(autouse=True)
@@ -184,7 +198,7 @@ def test_an_exception_after_an_invoke_keeps_it_pending() -> None:
 
 
 def test_the_invokes_before_one_with_an_error_run() -> None:
-    """The error has the place of the invoke; later ones do not run."""
+    """The error has the place of the invoke; later ones remain pending."""
     one, two, _ = made()
     first, second = one.values.copy(), two.values.copy()
     invoke(scale(one, 3.0))
@@ -192,10 +206,59 @@ def test_the_invokes_before_one_with_an_error_run() -> None:
     invoke(scale(two, 3.0))
     with pytest.raises((ValueError, CompileError)) as caught:
         one.sum()
-    assert "deferred invoke at " in "".join(caught.value.__notes__)
+    notes = "".join(caught.value.__notes__)
+    assert "deferred invoke at " in notes
+    assert re.search(
+        r"Later invokes are still pending: at \S+test_deferred_invokes.py:\d+\.", notes
+    )
+    assert pending() == 1
     np.testing.assert_array_equal(one.values, 3.0 * first)
-    np.testing.assert_array_equal(two.values, second)
+    np.testing.assert_array_equal(two.values, 3.0 * second)
     assert pending() == 0
+
+
+def test_a_wrong_number_is_an_error_at_its_invoke(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if earlier invokes at this site had other numbers, and if a variable has it."""
+    configure(target="c", defer=True)
+    grid = Grid(SHAPE, periodic=(True, True))
+    one, two, three = (Field(grid, values=1.0) for _ in range(3))
+    monkeypatch.setitem(globals(), "FACTOR", 2)
+    for number in (1, 2, 2**40, 1):
+        invoke(scale(one, 2.0))
+        if number == 2**40:
+            with pytest.raises(OverflowError, match="32-bit integers"):
+                invoke(add(two, number))
+        else:
+            invoke(add(two, number))
+        monkeypatch.setitem(globals(), "FACTOR", 2 if number < 2**40 else number)
+        if number == 2**40:
+            with pytest.raises(OverflowError, match="32-bit integers"):
+                invoke(times_factor(three))
+        else:
+            invoke(times_factor(three))
+    with pytest.raises(TypeError, match="takes a number, not a str"):
+        invoke(scale(one, "x"))
+    assert [field.values[0, 0] for field in (one, two, three)] == [16.0, 5.0, 8.0]
+
+
+@pytest.mark.parametrize("target", ["c", "numpy"])
+def test_data_of_invokes_that_fail_together_have_no_values(target: str) -> None:
+    configure(target=target, defer=True)
+    grid = Grid(SHAPE, periodic=(True, True))
+    one, two, three = (Field(grid, values=1.0) for _ in range(3))
+    total = Result(5.0)
+    invoke(scale(one, 2.0))
+    invoke(sum_X(total, one))
+    invoke(pick(two, 7))
+    invoke(scale(three, 2.0))
+    with pytest.raises(IndexError, match="'TABLE': index 7 is out of bounds"):
+        one.sum()
+    for one_of_them in (one, two, three):
+        with pytest.raises(PoisonedDataError, match="'TABLE': index 7 is out of bounds"):
+            one_of_them.sum()
+    with pytest.raises(UnsetResultError, match="'TABLE': index 7 is out of bounds"):
+        float(total)
+    assert repr(total) == "Result()"
 
 
 def test_a_wrong_call_is_an_error_where_it_is() -> None:
@@ -217,6 +280,55 @@ def test_a_changed_number_of_a_kernel_is_an_error(monkeypatch: pytest.MonkeyPatc
         one.sum()
     monkeypatch.setitem(globals(), "FACTOR", 2.0)
     np.testing.assert_array_equal(one.values, 2.0 * before)
+
+
+@pytest.mark.parametrize("name", ["FACTOR", "TABLE"])
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_two_values_of_a_variable_are_an_error_at_the_second_invoke(
+    name: str, rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The invokes that were pending run after the program has set the first value again."""
+    one, two, _ = made()
+    wanted = one.values.copy()
+    values = {"FACTOR": (2.0, 5.0), "TABLE": ((1.0, 2.0, 3.0), (7.0, 8.0, 9.0))}[name]
+
+    def step(factor: float, added: float, field: Field) -> None:
+        invoke(times_factor(field), pick(field, 1))
+        wanted[...] = wanted * factor + added
+
+    for value in values * (rounds - 1):  # both values are known
+        monkeypatch.setitem(globals(), name, value)
+        step(FACTOR, TABLE[1], one)
+        complete_invokes()
+    monkeypatch.setitem(globals(), name, values[0])
+    step(FACTOR, TABLE[1], one)
+    monkeypatch.setitem(globals(), name, values[1])
+    with pytest.raises(deferrable.DeferredInvokeError, match=rf"'{name}', which .* set it back"):
+        invoke(times_factor(two), pick(two, 1))
+    assert pending() == 1
+    monkeypatch.setitem(globals(), name, values[0])
+    complete_invokes()
+    monkeypatch.setitem(globals(), name, values[1])
+    step(FACTOR, TABLE[1], one)
+    np.testing.assert_array_equal(one.values, wanted)
+
+
+def test_an_equal_number_is_no_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, *_ = made()
+    wanted = one.values.copy()
+    for _ in range(3):
+        monkeypatch.setitem(globals(), "FACTOR", float("2.0"))
+        monkeypatch.setitem(globals(), "TABLE", tuple(map(float, "123")))
+        invoke(times_factor(one), pick(one, 1))
+        wanted = wanted * 2.0 + 2.0
+        monkeypatch.setitem(globals(), "FACTOR", float("2.0"))
+        monkeypatch.setitem(globals(), "TABLE", tuple(map(float, "123")))
+    np.testing.assert_array_equal(one.values, wanted)
+    invoke(times_factor(one))
+    monkeypatch.setitem(globals(), "FACTOR", 2)
+    with pytest.raises(deferrable.DeferredInvokeError, match="'FACTOR'"):
+        one.sum()
+    monkeypatch.setitem(globals(), "FACTOR", 2.0)
 
 
 def test_an_interrupt_before_anything_runs_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

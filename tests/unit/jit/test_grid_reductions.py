@@ -12,11 +12,15 @@ from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from command import run_command
+from psyclone_storage.base.results import UnsetResultError
 from psyclone_storage.config.load import default_settings
+from psyclone_storage.embedded.invoke import with_comparison
 from psyclone_storage.gocean import (
     GO_EVERY,
     GO_INTERNAL_PTS,
@@ -52,6 +56,14 @@ def add(new: field[GO_READWRITE, GO_EVERY], by: scalar[GO_READ, GO_R_SCALAR]):
 def _usual() -> Iterator[None]:
     yield
     configure()
+
+
+@pytest.mark.parametrize("profile", ["invokes", "kernels", ("invokes", "kernels")])
+def test_a_profiled_invoke_computes_reductions(profile: tuple[str, ...]) -> None:
+    configure(profile=profile)
+    total, first = Result(), Field(Grid((4, 3)), Points.T, "first", values=1.0)
+    invoke(add(first, 1.0), sum_X(total, first))
+    assert total.value == 24.0
 
 
 @pytest.mark.parametrize("target", ["c", "numpy"])
@@ -223,3 +235,28 @@ def test_a_program_in_fortran_has_no_reductions(tmp_path: Path) -> None:
     done = run_command(["-api", "gocean", "-d", str(corpus), "alg.x90"], tmp_path)
     assert done.status == 0, done.err
     assert "call flux_u_code" in done.out.replace("sum_x_code", "")
+
+
+@pytest.mark.parametrize("target", ["c", "numpy"])
+def test_a_result_without_a_value_cannot_be_an_argument(target: str) -> None:
+    configure(target=target)
+    values, result = Field(Grid((4, 3), boundaries="open"), values=1.0), Result()
+    with pytest.raises(UnsetResultError, match=r"Write Result\(0.0\)"):
+        invoke(add(values, result))
+    with pytest.raises(UnsetResultError):
+        float(result)
+    assert repr(result) == "Result()"
+    result.value = 2.0
+    values = Field(values.grid, values=1.0)
+    invoke(add(values, result))
+    assert values[0, 0] == 3.0
+
+
+def test_compared_numbers_include_results_that_kernels_read() -> None:
+    compared: list[tuple[str, ...]] = []
+    ranks = SimpleNamespace(compare=lambda *texts: compared.append(texts))
+    old: Any = SimpleNamespace(grid=SimpleNamespace(ranks=ranks))
+    result, other = Result(1.5), Result(2.5)
+    find = with_comparison(lambda *_: None)
+    find(None, None, "", (add(old, result), sum_X(other, old), add(old, other), add(old, 0.5)))
+    assert compared == [("an invoke of add, sum_X, add, add", "Result(1.5), 0.5")]

@@ -170,18 +170,26 @@ def test_a_known_sequence_is_added_without_the_general_path() -> None:
     def begin() -> None:
         calls.append("begin")
 
-    one = _compiled.deferral(queue, "one", (0,), "queue", begin, None, add)
-    two = _compiled.deferral(queue, "two", (), "queue", begin, lambda: (["number"],), add)
-    one(datum, 2.0)
+    one = _compiled.deferral(queue, "one", ((0,), (1,)), "queue", begin, None, add)
+    two = _compiled.deferral(queue, "two", ((), ()), "queue", begin, lambda: (["number"],), add)
+    one(datum, 2)
     two(datum)
     assert calls == ["begin"]
     assert datum.waiting == "queue"
-    assert queue.records == [("one", (datum, 2.0), ()), ("two", (datum,), (["number"],))]
-    one(datum, 2.0)
-    assert calls[1:] == [("one", (datum, 2.0))]
+    assert queue.records == [("one", (datum, 2), ()), ("two", (datum,), (["number"],))]
+    one(datum, 2)
+    assert calls[1:] == [("one", (datum, 2))]
+    queue.records.clear()
+    queue.open(root)
+    with queue:
+        pass
+    one(datum, 2**31)
+    one(datum, -(2**40))
+    one(datum, 2**100)
+    assert calls[2:] == [("one", (datum, number)) for number in (2**31, -(2**40), 2**100)]
     with queue:
         two(datum)
-    assert calls[2:] == [("two", (datum,))]
+    assert calls[5:] == [("two", (datum,))]
 
 
 @pytest.mark.skipif(not native.COMPILED, reason="the C extension")
@@ -202,7 +210,7 @@ def test_an_invoke_that_another_thread_overtakes_is_added_by_the_general_path(at
             super().__setattr__(name, value)
 
     one = _compiled.deferral(
-        queue, "one", (0,), "queue", lambda: overtaken("begin"),
+        queue, "one", ((0,), ()), "queue", lambda: overtaken("begin"),
         lambda: overtaken("read") or (), lambda *given: calls.append(given),
     )  # fmt: skip
     datum = Slow()
@@ -223,8 +231,8 @@ def test_what_does_not_fit_is_refused() -> None:
         lambda: queue.values(1),
         lambda: queue.values(-1),
         lambda: queue.finish([], (0,), 0),
-        lambda: _compiled.deferral([], "one", (), None, None, None, None),
-        lambda: _compiled.deferral(queue, "one", (), None, None, None, None)(one=1),
+        lambda: _compiled.deferral([], "one", ((), ()), None, None, None, None),
+        lambda: _compiled.deferral(queue, "one", ((), ()), None, None, None, None)(one=1),
         _compiled.quick_invoke,
     ):
         with pytest.raises((TypeError, IndexError, ValueError)):

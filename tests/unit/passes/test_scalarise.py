@@ -85,6 +85,7 @@ def test_dimensions_are_nested_with_the_first_innermost() -> None:
         "a(1:5) = a(m)",
         "d = transpose(d)",
         "w = w * w(1)",
+        "w = w * size(a(int(w(1)):))",
     ],
 )
 def test_other_elements_of_the_target_are_read_before_the_first_is_written(body: str) -> None:

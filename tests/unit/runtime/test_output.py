@@ -87,14 +87,15 @@ def test_fields_of_one_output_are_on_one_grid() -> None:
 def test_zarr_stores_continue_after_the_last_complete_time(tmp_path: Path) -> None:
     zarr = pytest.importorskip("zarr")
     made, path = fields(), tmp_path / "out.zarr"
-    store = ZarrOutput(path, made, {"h": {"units": "m"}}, time_units="days since 2000-01-01")
+    about, units = {"h": {"units": "m"}}, "days since 2000-01-01"
+    store = ZarrOutput(path, made, about, time_units=units)
     for time in (0.0, 1.0, 2.0):
         made["h"].fill(time)
         store.write(time)
     # A program that is killed leaves a record without a time.
     group = zarr.open_group(str(path), mode="r+")
     group["time"][2] = np.nan
-    again = ZarrOutput(path, made)
+    again = ZarrOutput(path, made, about, time_units=units)
     made["h"].fill(7.0)
     again.write(7.0)
     found = zarr.open_group(str(path), mode="r")
@@ -107,9 +108,61 @@ def test_zarr_stores_continue_after_the_last_complete_time(tmp_path: Path) -> No
     np.testing.assert_array_equal(found["t"][2], made["t"].values.T)
     with pytest.raises(ValueError, match="finite"):
         again.write(float("nan"))
-    other = {"h": Field(made["h"].grid, dtype=np.float32)}
-    with pytest.raises(ValueError, match="another variable 'h'"):
-        ZarrOutput(path, other)
+    other = made | {"h": Field(made["h"].grid, dtype=np.float32)}
+    with pytest.raises(ValueError, match="for 'h' the type 'float64', but the program has 'float3"):
+        ZarrOutput(path, other, about, time_units=units)
+
+
+def _on_t(points: Points = Points.T, **options: Any) -> dict[str, Field]:
+    return {"h": Field(Grid((4, 3), **({"boundaries": "closed"} | options)), points)}
+
+
+@pytest.mark.parametrize(
+    ("other", "options", "message"),
+    [
+        (_on_t(), {"time_units": "days"}, "for 'time' the attribute 'units' 'seconds', but the"),
+        (_on_t(), {"attributes": {"h": {"units": "km"}}}, "'h' the attribute 'units' 'm', but"),
+        (_on_t(), {"attributes": {}}, "'h' the attribute 'units' 'm', but the program has None"),
+        (_on_t(Points.F), {}, r"for 'h' the dimensions \('time', 'y_t', 'x_t'\), but"),
+        (_on_t(spacing=(7.0, 1.0)), {}, "other coordinates 'x_t' than the grid"),
+        ({"g": _on_t()["h"]}, {}, "has the fields h, but the program writes g"),
+        (_on_t() | {"g": Field(Grid((4, 3)))}, {}, "on one grid"),
+    ],
+)
+def test_a_zarr_store_is_not_continued_with_other_descriptions(
+    other: dict[str, Field], options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    zarr = pytest.importorskip("zarr")
+    path, about = tmp_path / "out.zarr", {"h": {"units": "m"}}
+    ZarrOutput(path, _on_t(), about).write(0.0)
+    with pytest.raises(ValueError, match=message):
+        ZarrOutput(path, other, **({"attributes": about} | options)).write(3.0)
+    ZarrOutput(path, _on_t(), about).write(1.0)
+    assert zarr.open_group(str(path), mode="r")["time"][:].tolist() == [0.0, 1.0]
+
+
+def test_a_zarr_store_is_not_continued_with_more_or_fewer_fields(tmp_path: Path) -> None:
+    pytest.importorskip("zarr")
+    path, made = tmp_path / "out.zarr", _on_t()
+    more = made | {"g": Field(made["h"].grid)}
+    ZarrOutput(path, made)  # without records, a field may be added
+    ZarrOutput(path, more).write(0.0)
+    with pytest.raises(ValueError, match="has the fields g, h, but the program writes h:"):
+        ZarrOutput(path, made)
+    with pytest.raises(ValueError, match="has the fields g, h, but the program writes g, h, i:"):
+        ZarrOutput(path, more | {"i": made["h"]})
+
+
+def test_a_zarr_store_is_not_continued_at_other_places(tmp_path: Path) -> None:
+    pytest.importorskip("zarr")
+    path = tmp_path / "out.zarr"
+    for number, shift in enumerate((0.0, 0.0, 2.0)):
+        made = fields(coordinates=lambda x, y, by=shift: (x + y + by, y - x))
+        if shift:
+            with pytest.raises(ValueError, match="other coordinates 'x_t_place' than the grid"):
+                ZarrOutput(path, made)
+        else:
+            ZarrOutput(path, made).write(float(number))
 
 
 def test_a_restarted_program_replaces_the_records_after_its_checkpoint(tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def test_wrong_elements_are_refused() -> None:
     assert [one.message for one in caught.value.problems] == [
         "'new[0, 0]' is no element of a field with layers.",
         "'new' is written off the point that the kernel is called for.",
-        "'0, 0, 0' is no distance from a point.",
+        "'flat[0, 0, 0]' is no element of a field without layers.",
         "'layers(flat)' is of no field with layers.",
         "'k + 1' is out of range: it reaches the length.",
         "'0.5' is not an integer, as an index must be.",

@@ -371,6 +371,10 @@ def _function_reads(function: str, expr: ex.Expr, names: RoutineNames) -> Iterat
     """Yield the reads of a function; an unknown one may also change its arguments."""
     harmless = names.is_harmless(function)
     if function in INQUIRING and harmless:
+        for item in evaluated_by_inquiry(
+            function, (item for one in _brackets(expr) for item in one.items), names
+        ):
+            yield from reads_of(item, names)
         return
     own = names.procedure(function)
     for item in (item for part in _brackets(expr) for item in part.items):
@@ -392,6 +396,24 @@ def _function_reads(function: str, expr: ex.Expr, names: RoutineNames) -> Iterat
         assert path is not None
         plain = AccessPath(path.root)
         yield from _of_both_kinds({path.root}) if path.steps[1:] else (MemoryAccess(plain, False),)
+
+
+def evaluated_by_inquiry(
+    function: str, items: Iterable[ex.Expr], names: RoutineNames
+) -> Iterator[ex.Expr]:
+    """Yield the expressions that an inquiry function with the arguments `items` evaluates.
+
+    These are all arguments except the objects of the inquiry, and the subscripts of the objects.
+    """
+    for at, item in enumerate(items):
+        key = item.key if isinstance(item, ex.Keyword) else ""
+        value = item.value if isinstance(item, ex.Keyword) else item
+        is_object = key not in ("dim", "kind") if key else at == 0 or function == "associated"
+        path = path_of(value)
+        if is_object and path is not None and _function(value, names) is None:
+            yield from path.subscripts
+        else:
+            yield value
 
 
 def _written(target: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:

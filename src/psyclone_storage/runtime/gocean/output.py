@@ -6,6 +6,7 @@ contains no missing values. The order of dimensions is that of CF: time, layer, 
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +25,7 @@ Attributes = Mapping[str, Mapping[str, Any]]
 
 _CONVENTIONS = "CF-1.11"
 _AXES = ("x", "y")
+_ANOTHER_STORE = "write to another store, or describe the output as the program that created it."
 
 
 def gather_dataset(
@@ -85,8 +87,8 @@ class ZarrOutput:
     """A Zarr store with the values of fields at several times; all ranks write it together.
 
     Each chunk is written by one rank, which other ranks send their points. Fields are written with
-    the types that they have. An existing store with the same variables is continued after its last
-    complete time.
+    the types that they have. An existing store with the same fields is continued after its last
+    complete time; units, attributes, coordinates and dimensions must be the same.
 
     - `time_units`: CF units of the time, such as `seconds since 2000-01-01`.
     - `restart`: the time at which a program continues from a checkpoint. Records of this time and
@@ -96,7 +98,8 @@ class ZarrOutput:
 
     Raises:
         ImportError: there is no zarr of version 3.
-        ValueError: there are no fields, they are on different grids, or the store has others.
+        ValueError: there are no fields, they are on different grids, or the store has others or
+            describes them in another way.
     """
 
     def __init__(
@@ -116,18 +119,37 @@ class ZarrOutput:
         if self._grid.ranks.rank == 0:
             try:
                 self._make(zarr.open_group(self._path, mode="a"), attributes, time_units)
-            except (OSError, ValueError) as error:
+            except (OSError, TypeError, ValueError) as error:
                 problem = str(error)
-        if problem := self._grid.ranks.gathered(problem)[0]:
-            raise ValueError(problem)
+        self._raise_first(problem)
         group = zarr.open_group(self._path, mode="r+")
         rows, columns = group[next(iter(self._fields))].chunks[-2:]
         self._chunks = _Chunks(self._grid, (columns, rows))
+        self._write_places(group)
+        self._written, self._last = self._continued(group, restart)
+
+    def _raise_first(self, problem: str) -> None:
+        """Raise `ValueError` on all ranks if one of them has a problem."""
+        if found := next(filter(None, self._grid.ranks.gathered(problem)), ""):
+            raise ValueError(found)
+
+    def _write_places(self, group: Any) -> None:
+        """Write two-dimensional coordinates; a store with records must have the same ones.
+
+        Raises:
+            ValueError: on all ranks, it has others.
+        """
+        has_records = bool(group["time"].shape[0])
         for points in dict.fromkeys(field.points for field in self._fields.values()):
             for name, (dims, values) in _coordinates(self._grid, points).items():
-                if len(dims) > 1:
+                if len(dims) == 1:
+                    continue
+                if has_records:
+                    there = group[name][self._grid.subdomain.domain.box[::-1]].T
+                    is_equal = np.array_equal(there, values, equal_nan=True)
+                    self._raise_first("" if is_equal else self._other_coordinates(name))
+                else:
                     self._chunks.write(group[name], values, None)
-        self._written, self._last = self._continued(group, restart)
 
     def _continued(self, group: Any, restart: float | None) -> tuple[int, float]:
         """Return the number of records that remain, and the time of the last one."""
@@ -186,8 +208,9 @@ class ZarrOutput:
         """Create the variables that the store does not have.
 
         Raises:
-            ValueError: it has a variable of another type or shape.
+            ValueError: it has records of other fields, or a variable is described in another way.
         """
+        self._check_fields(group)
         group.attrs["Conventions"] = _CONVENTIONS
         time = {"units": time_units, "standard_name": "time", "axis": "T",
                 **(attributes or {}).get("time", {})}  # fmt: skip
@@ -197,9 +220,12 @@ class ZarrOutput:
                 shape = values.shape if len(dims) == 1 else self._grid.points[::-1]
                 chunks = shape if len(dims) == 1 else _default_chunk(self._grid)[::-1]
                 about = _axis_attributes(name, attributes)
+                is_new = name not in group
                 self._create((group, name), dims, (shape, chunks), np.float64, about)
-                if len(dims) == 1:
+                if len(dims) == 1 and (is_new or not group["time"].shape[0]):
                     group[name][:] = values
+                elif len(dims) == 1 and not np.array_equal(group[name][:], values):
+                    raise ValueError(self._other_coordinates(name))
         for name, field in self._fields.items():
             layers = field.storage.shape[2:]
             shapes = (
@@ -221,15 +247,64 @@ class ZarrOutput:
         """Create an array in a group unless it exists; `shapes` are those of array and chunks."""
         group, name = named
         if name in group:
-            extents = shapes[0][dims[0] == "time" :]
-            if group[name].dtype != dtype or group[name].shape[dims[0] == "time" :] != extents:
-                raise ValueError(f"The store '{self._path}' has another variable '{name}'.")
+            self._compare(group[name], dims, shapes[0], dtype, attributes)
         else:
             fill = np.nan if np.dtype(dtype).kind == "f" else 0
             group.create_array(
                 name, shape=shapes[0], chunks=shapes[1], dtype=dtype, fill_value=fill,
                 dimension_names=dims, attributes=dict(attributes),
             )  # fmt: skip
+
+    def _check_fields(self, group: Any) -> None:
+        """Check that a store has no records of other fields, which would have fewer times.
+
+        Raises:
+            ValueError: it has.
+        """
+        known = {
+            name for name, one in group.arrays() if one.metadata.dimension_names[:1] == ("time",)
+        } - {"time"}  # fmt: skip
+        has_records = "time" in group and group["time"].shape[0]
+        if (known - set(self._fields)) or (has_records and known != set(self._fields)):
+            raise ValueError(
+                f"The store '{self._path}' has the fields {', '.join(sorted(known))}, but the "
+                f"program writes {', '.join(sorted(self._fields))}: {_ANOTHER_STORE}"
+            )
+
+    def _compare(
+        self,
+        array: Any,
+        dims: tuple[str, ...],
+        shape: tuple[int, ...],
+        dtype: Any,
+        attributes: Mapping[str, Any],
+    ) -> None:
+        """Check that an array of the store is what the program would create.
+
+        Raises:
+            ValueError: it is not.
+        """
+        first = dims[0] == "time"  # of any extent
+        pairs: dict[str, tuple[Any, Any]] = {
+            "type": (array.dtype.name, np.dtype(dtype).name),
+            "dimensions": (tuple(array.metadata.dimension_names), dims),
+            "extents": (array.shape[first:], shape[first:]),
+        }
+        there, own = dict(array.attrs), json.loads(json.dumps(dict(attributes)))
+        for key in sorted({*there, *own}):
+            pairs[f"attribute '{key}'"] = there.get(key), own.get(key)
+        for what, (old, new) in pairs.items():
+            if json.dumps(old) != json.dumps(new):
+                raise ValueError(
+                    f"The store '{self._path}' has for '{array.basename}' the {what} {old!r}, but "
+                    f"the program has {new!r}: {_ANOTHER_STORE}"
+                )
+
+    def _other_coordinates(self, name: str) -> str:
+        return (
+            f"The store '{self._path}' has other coordinates '{name}' than the grid: "
+            f"{_ANOTHER_STORE}"
+        )
 
 
 class _Chunks:

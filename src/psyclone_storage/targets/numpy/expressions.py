@@ -119,6 +119,11 @@ class Spelling:
     def _list(self, items: Iterable[ex.Expr]) -> str:
         return ", ".join(map(self.of, items))
 
+    def _with_kind(self, expr: ex.Expr) -> str:
+        """Return the text of a number that keeps its kind without an operand of this kind."""
+        is_single = isinstance(expr, ex.Literal) and expr.text.endswith(f"_{SINGLE.kind}")
+        return f"np.float32({self.of(expr)})" if is_single else self.of(expr)
+
     def _unary(self, op: AnyOperator, operand: ex.Expr) -> RankedText:
         if op is Operator.NOT:
             if self.varies(operand):
@@ -207,7 +212,7 @@ class Spelling:
             return f"np.{row.numpy}({test.text}, {first.text}, {second.text})"
         if word in _EXTREMES and len(items) > _SMALL:
             if not any(map(self.varies, items)):
-                return f"{row.builtin}({self._list(items)})"
+                return f"{row.builtin}({', '.join(map(self._with_kind, items))})"
             # NumPy's own return NaN where one of two is NaN, and either of two zeros.
             function = f"np.{row.numpy}" if self.is_whole(items[0]) else _EXTREMES[word]
             return reduce(lambda first, item: f"{function}({first}, {self.of(item)})", items[1:],

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+
 import pytest
 
 from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.psyir.containers import FileContainer
+from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.psyir.statements import Assignment
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
-from support.scripting_programs import finished, tree_on_bench
+from support.scripting_programs import finished, output_of, tree_on_bench
 
 HEAD = """\
 module columns_mod
@@ -69,3 +73,80 @@ def test_results_of_a_loop_are_not_used_where_names_have_other_meanings() -> Non
     transformation.apply(outer)
     with pytest.raises(TransformationError, match="cannot leave its loop"):
         transformation.apply(inner)
+
+
+INQUIRIES = """\
+module columns_mod
+  implicit none
+contains
+  pure function ones(n)
+    integer, intent(in) :: n
+    integer :: ones(n)
+    ones = 1
+  end function ones
+  subroutine advance(g)
+    integer, intent(in) :: g(9)
+    integer :: q(2, 3), h(9), i, j, k, m, t
+    h = 0
+    q = 0
+    do i = 1, 9
+      t = g(i)
+      k = size(g(t:))
+      h(i) = k
+      do j = 1, size(g(1:t))
+        h(i) = h(i) + 1
+      end do
+    end do
+    print *, h
+    t = 2
+    do i = 1, 9
+      t = 3 - t
+      do j = 1, size(q, t)
+        h(i) = h(i) + 1
+      end do
+      k = ubound(q, dim=t)
+      h(i) = h(i) + k
+    end do
+    print *, h
+    do i = 1, 9
+      t = g(i)
+      k = size([(j, j = 1, t)])
+      h(i) = k
+      k = size(ones(t + i))
+      h(i) = h(i) + k
+      m = size(q, 1)
+      h(i) = h(i) + m
+    end do
+    print *, h
+  end subroutine advance
+end module columns_mod
+"""
+RUN = """
+program main
+  use columns_mod
+  implicit none
+  call advance([9, 8, 7, 6, 5, 4, 3, 2, 1])
+end program main
+"""
+
+
+def hoisted(text: str) -> tuple[str, int]:
+    """Return `text` with all that HoistTrans moves out of loops, and the number of moves."""
+    tree = tree_on_bench(text)
+    for loop in tree.walk(Loop):
+        with suppress(TransformationError):
+            TRANSFORMATIONS["HoistLoopBoundExprTrans"]().apply(loop)
+    moved = 0
+    for assignment in reversed(tree.walk(Assignment)):
+        with suppress(TransformationError):
+            TRANSFORMATIONS["HoistTrans"]().apply(assignment)
+            moved += 1
+    return finished(tree), moved
+
+
+@pytest.mark.fortran
+def test_inquiries_of_sections_that_a_loop_changes_stay_in_it(tmp_path: Path) -> None:
+    new, moved = hoisted(INQUIRIES)
+    assert moved == 1
+    (tmp_path / "new").mkdir()
+    assert output_of(new, tmp_path / "new", main=RUN) == output_of(INQUIRIES, tmp_path, main=RUN)

@@ -318,7 +318,7 @@ class FunctionReader:
             elif name in fixed and name not in around and _is_fixed(value):
                 snapshot.look_up(values.get, name)
                 if _is_table(value) and not isinstance(value, tuple):
-                    snapshot.look_up(_text_of_table, value)
+                    snapshot.look_up(text_of_table, value)
             try:
                 statements += [(name, one) for one in _statements_for(module, name, value)]
             except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
@@ -413,7 +413,7 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, (tuple, list)) or type(value).__name__ == "ndarray"
 
 
-def _text_of_table(value: Any) -> str:
+def text_of_table(value: Any) -> str:
     """Return the elements of a table as text: one object for equal tables; empty for others."""
     found = _items(value.tolist() if type(value).__name__ == "ndarray" else value)
     return "" if found is None else sys.intern(repr(found))
@@ -564,7 +564,7 @@ def _statements_for(module: str, name: str, value: Any) -> Iterator[str]:
     elif (word := getattr(value, "name", "")) and type(value).__name__ in _WORDS:
         if word != name:
             yield f"from {module} import {word} as {name}"
-    elif _is_table(value) and (text := _text_of_table(value)):
+    elif _is_table(value) and (text := text_of_table(value)):
         if type(value).__name__ == "ndarray":
             yield f"from numpy import array as array_of_{name}"
             text = f"array_of_{name}({text})"

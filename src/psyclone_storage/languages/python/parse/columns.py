@@ -27,6 +27,7 @@ from psyclone_storage.languages.python.parse.indices import (
     reversed_range,
 )
 from psyclone_storage.languages.python.parse.local_arrays import (
+    is_refused,
     local_array,
     read_element,
     written_element,
@@ -142,6 +143,8 @@ class ColumnAccess:
 
     def _element(self, scope: KernelScope, node: ast.Subscript) -> tuple[Dummy, Expr] | None:
         name = node.value.id if isinstance(node.value, ast.Name) else ""
+        if is_refused(scope, node):
+            return None
         if name not in scope.arguments or scope.arguments[name].role is Role.SCALAR:
             what = f"'{scope.text(node.value)}' has no elements that a kernel could look at."
             scope.refuse("P051", what, node.value, self.hint)

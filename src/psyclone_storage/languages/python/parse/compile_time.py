@@ -206,6 +206,8 @@ def _element(array: Any, index: Any) -> Any:
     if isinstance(index, tuple) and not isinstance(array, ArrayTable):
         raise TypeError
     for part in index if isinstance(index, tuple) else (index,):
+        if isinstance(array, ArrayTable) and isinstance(part, bool):
+            raise TypeError  # NumPy selects by a mask and adds a dimension
         array = array[part]
     return array
 

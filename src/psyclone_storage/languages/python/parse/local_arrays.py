@@ -12,6 +12,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from psyclone_storage.base.index_errors import MOST_LOCAL_ELEMENTS as _MOST
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import (
     CallFunction,
@@ -61,8 +62,6 @@ _LISTS = ("array", "asarray")
 _TYPES = {"float": Intrinsic.REAL, "int": Intrinsic.INTEGER, "bool": Intrinsic.LOGICAL}
 _SIZED = ("float32", "float64")
 _MOST_DIMENSIONS = 7
-_MOST = 2**17
-"""Elements of the local arrays of a kernel: 1 MiB, as the stack of a thread may have 2 MiB."""
 _SHORTER = "Local arrays are on the stack of a thread: use a field, or fewer elements."
 _WRITE = "Write 'a = np.zeros(extent)' or 'np.zeros((first, second), dtype=int)', or bool."
 
@@ -89,8 +88,24 @@ def local_array(scope: KernelScope, node: ast.Subscript) -> LocalVariable | None
     return found if found is not None and found.shape else None
 
 
+def is_refused(scope: KernelScope, node: ast.Subscript) -> bool:
+    """Return whether a subscript refers to a local variable without a type, due to an error."""
+    base, _ = indexed(node)
+    found = scope.local(base.id) if isinstance(base, ast.Name) else None
+    return found is not None and found.type is None
+
+
 def make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
     """Return the statements that set a new array; declare the array at its first use."""
+    target = node.targets[0]
+    made = _make_array(scope, node)
+    if isinstance(target, ast.Name) and scope.local(target.id) is None:
+        scope.locals[scope.code(target.id)] = LocalVariable(None, scope.tree.span(target))
+        scope.gives_value(target.id)
+    return made
+
+
+def _make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
     target, value = node.targets[0], node.value
     if not isinstance(target, ast.Name):
         scope.refuse("P051", f"'{scope.text(target)}' cannot be an array.", target, _WRITE)
@@ -368,8 +383,9 @@ def _extent(scope: KernelScope, part: ast.expr) -> Expr | None:
 
 
 def is_known_where_called(scope: KernelScope, extent: Expr) -> bool:
-    """Return whether an extent contains only read-only arguments and constants."""
-    known = {name.lower() for name, one in scope.passed.items() if not one.access.writes}
+    """Return whether an extent contains only read-only scalar arguments and constants."""
+    scalars = (name for name, one in scope.passed.items() if not (one.rank or one.access.writes))
+    known = {name.lower() for name in scalars}
     constants = {name.lower() for name in (*scope.used, scope.real.kind or "")}
     return not names_in(extent) - _functions(extent) - known - constants
 

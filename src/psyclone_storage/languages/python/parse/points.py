@@ -26,6 +26,7 @@ from psyclone_storage.languages.python.parse.indices import (
     reversed_range,
 )
 from psyclone_storage.languages.python.parse.local_arrays import (
+    is_refused,
     local_array,
     read_element,
     written_element,
@@ -83,6 +84,8 @@ class PointAccess:
             return read_element(scope, node, local)
         name = node.value.id if isinstance(node.value, ast.Name) else ""
         dummy = scope.arguments.get(name)
+        if is_refused(scope, node):
+            return UNKNOWN
         if dummy is None or not dummy.rank:
             what = f"'{scope.text(node.value)}' has no neighbours to look at."
             hint = "Only fields and properties of a grid have."
@@ -101,6 +104,8 @@ class PointAccess:
             return written_element(scope, node, local, value)
         name = node.value.id if isinstance(node.value, ast.Name) else ""
         dummy = scope.arguments.get(name)
+        if is_refused(scope, node):
+            return None
         if dummy is None or not dummy.rank:
             scope.refuse("P051", f"'{scope.text(node)}' is no field.", node)
             return None
@@ -120,6 +125,11 @@ class PointAccess:
         Record an error and return None if the index is invalid.
         """
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if not _has_layers(dummy) and len(parts) > len(_AXES):
+            what = f"'{scope.text(node)}' is no element of a field without layers."
+            hint = f"Write '{scope.text(node.value)}[0, 0]'; GO_LAYERS declares layers."
+            scope.refuse("P051", what, node, hint)
+            return None
         if not _has_layers(dummy):
             offset = _offset_of(scope, node.slice, parts)
             return None if offset is None else (offset, ())

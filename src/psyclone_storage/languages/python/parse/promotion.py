@@ -282,6 +282,13 @@ def of_kind(expr: ex.Expr, wanted: ScalarType) -> ex.Expr:
 
 def weak(scope: KernelScope, expr: ex.Expr) -> ex.Expr:
     """Return a real as a Python float, which takes the kind of the other operand."""
+    kind = str(scope.real.kind)
+    while (
+        _has_kind(expr, kind)
+        and isinstance(expr, ex.CallFunction)
+        and _has_kind(expr.items[0], kind)
+    ):
+        expr = expr.items[0]
     return expr if real_type(scope, expr) is None else of_kind(expr, scope.real)
 
 

@@ -41,10 +41,20 @@ def counted_condition(scope: KernelScope, node: ast.While) -> CountedCondition |
         if step is None or (step > 0) is not is_upwards:
             continue
         names = {one.id for one in ast.walk(limit) if isinstance(one, ast.Name)}
-        is_fixed = not any(isinstance(one, ast.Call | ast.Subscript) for one in ast.walk(limit))
-        if is_fixed and not names & stored:
+        if _is_fixed(limit) and not names & stored:
             return CountedCondition(name, limit, step, issubclass(op, _INCLUSIVE), complete)
     return None
+
+
+def _is_fixed(limit: ast.expr) -> bool:
+    """Return whether a limit keeps its value while its names keep theirs; lengths do."""
+    match limit:
+        case ast.Call(func=ast.Name(id="len")):
+            return True
+        case ast.Call() | ast.Subscript():
+            return False
+    parts = ast.iter_child_nodes(limit)
+    return all(_is_fixed(one) for one in parts if isinstance(one, ast.expr))
 
 
 def _comparisons(test: ast.expr) -> Iterator[tuple[str, type[ast.cmpop], ast.expr, bool]]:
@@ -68,16 +78,27 @@ def _step(scope: KernelScope, loop: ast.While, name: str) -> int | None:
         if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store)
     ]
     for number, node in enumerate(loop.body):
-        match node:
-            case ast.AugAssign(ast.Name(id=target), ast.Add() | ast.Sub() as op, by) if (
-                target == name
-            ):
-                value = value_of(scope, by)
-                skips = any(isinstance(inner, ast.Continue)
-                            for one in loop.body[:number] for inner in ast.walk(one))  # fmt: skip
-                if not is_int(value) or not value or skips or len(stores) != 1:
-                    return None
-                return int(value if isinstance(op, ast.Add) else -value)
+        if (change := _change(node, name)) is not None:
+            op, by = change
+            value = value_of(scope, by)
+            skips = any(isinstance(inner, ast.Continue)
+                        for one in loop.body[:number] for inner in ast.walk(one))  # fmt: skip
+            if not is_int(value) or not value or skips or len(stores) != 1:
+                return None
+            return int(value if isinstance(op, ast.Add) else -value)
+    return None
+
+
+def _change(node: ast.stmt, name: str) -> tuple[ast.operator, ast.expr] | None:
+    """Return what a statement adds to a variable or subtracts from it; None for others."""
+    match node:
+        case ast.AugAssign(ast.Name(target), ast.Add() | ast.Sub() as op, by) if target == name:
+            return op, by
+        case ast.Assign([ast.Name(target)], ast.BinOp(left, ast.Add() | ast.Sub() as op, right)):
+            if target == name and isinstance(left, ast.Name) and left.id == name:
+                return op, right
+            if target == name and isinstance(op, ast.Add) and isinstance(right, ast.Name):
+                return (op, left) if right.id == name else None
     return None
 
 
