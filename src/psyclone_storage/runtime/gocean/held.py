@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 
 from psyclone_storage.base.uncaught import HaloWidthError, blamed
-from psyclone_storage.runtime.binding import HeldData, check_once, holding
+from psyclone_storage.runtime.binding import HeldData, check_once, enter, holding
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.storage import bound
@@ -49,19 +49,23 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
     fields = (*read, *moved, *written, *covered)
     check_fields(fields, (*moved, *written, *covered))
     check_meant(fields, meant)
-    for field in covered:
-        if field.region_is_all:
+    whole = [field for field in covered if field.region_is_all]
+    for field in whole:
+        if field.storage.buffer.poisoned is None:
             _ = field.storage.data_wo
     names = {str(number): field.storage for number, field in enumerate(fields)}
     changed = {*written, *covered, *_dirty(moved, depths)}
     writes = [name for name, field in zip(names, fields, strict=True) if field in changed]
     is_done = False
     try:
-        with bound(names, writes=writes) as found, np.errstate(all="ignore"):
+        binding = bound(names, writes=writes)
+        found = enter(binding, fields, whole, None)
+        with ExitStack() as ended, np.errstate(all="ignore"):
+            ended.push(binding)
             arrays = tuple(found.values())
             pairs = zip(fields, arrays, strict=True)
-            with holding(HeldData([pair for pair in pairs if pair[0] in changed])):
-                yield arrays
+            ended.enter_context(holding(HeldData([pair for pair in pairs if pair[0] in changed])))
+            yield arrays
         is_done = sets_flags
     finally:
         if not is_done:
