@@ -191,3 +191,27 @@ def test_ranks_that_wait_sleep() -> None:
     passed = time.monotonic() - start
     assert passed > 0.02
     assert time.thread_time() - busy < passed / 2
+
+
+@pytest.mark.mpi
+def test_ranks_unload_no_library(tmp_path: Path) -> None:
+    """A handler of an event may run after MPI_Finalize has closed its component of Open MPI."""
+    if PRELOADED not in os.environ:
+        pytest.skip("pytest keeps nothing, or there is no C compiler")
+    (tmp_path / "late.c").write_text("int late(void) { return 7; }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "late.c", "-o", "late.so"], cwd=tmp_path, check=True)
+    program = """if 1:
+        import ctypes, os
+        late = ctypes.CDLL("./late.so")
+        ctypes.CDLL(None).dlclose(ctypes.c_void_p(late._handle))
+        print(late.late())
+    """
+    library = os.environ[PRELOADED].partition("=")[2]
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", program], env=os.environ | {"LD_PRELOAD": preloaded},
+            cwd=tmp_path, capture_output=True, check=False,
+        ).stdout
+        for preloaded in (library, "")
+    ]  # fmt: skip
+    assert answers == [b"7\n", b""]

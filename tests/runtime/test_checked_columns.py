@@ -47,7 +47,7 @@ def far(new: field[GH_READWRITE, W3], n: scalar[GH_INTEGER, GH_READ]):
     new[0, 0] = a[0]
 
 
-@pytest.fixture(params=["c", "numpy"], autouse=True)
+@pytest.fixture(params=["c", "numpy"])
 def target(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the target; CUDA has no local arrays with extents that are known at run time."""
     configure(target=request.param)
@@ -55,8 +55,21 @@ def target(request: pytest.FixtureRequest) -> Iterator[str]:
     configure()
 
 
+@pytest.mark.parametrize(
+    ("requested", "n"), [(first, 2**17 + 1), (last, 2**16 + 1), (first, 2**31 - 1)]
+)
+def test_arrays_that_are_too_large_for_the_stack_are_an_error(requested: Any, n: int) -> None:
+    configure(target="c")
+    new = Field(Mesh.planar((2, 2), layers=3).space("W3"), values=0.0)
+    wanted = r"line \d+: .*: local arrays have \d+ elements, but at most 131072"
+    with pytest.raises(IndexError, match=wanted):
+        invoke(requested(new, n), name="large")
+    configure()
+
+
 @pytest.mark.parametrize("requested", [first, last, far], ids=lambda one: one.function.__name__)
 @pytest.mark.parametrize("n", [2, 1, 0, -1, -(2**31) + 1])
+@pytest.mark.usefixtures("target")
 def test_an_empty_array_has_no_elements(requested: Any, n: int) -> None:
     new = Field(Mesh.planar((2, 2), layers=3).space("W3"), values=0.0)
     if n > 0:

@@ -3,7 +3,8 @@
 A waiting rank of Open MPI polls, and at best yields its core in between. With more ranks than
 cores, the system then switches between them all the time: four ranks, together with two other
 programs on two cores, took 12 seconds of CPU time instead of 3. Therefore ranks of tests sleep
-instead of yielding, until another rank begins to wait.
+instead of yielding, until another rank begins to wait. They also never unload a library, because
+a thread of Open MPI may still execute it.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -235,11 +236,31 @@ def _without_collector(session: JitSession) -> Iterator[None]:
         yield
     finally:
         # Objects that the program has frozen stay so.
-        if is_first and is_enabled and not gc.get_freeze_count():
+        if is_first and is_enabled and not _has_frozen_objects():
             gc.freeze()
             gc.unfreeze()
         if is_enabled:
             gc.enable()
+
+
+def _has_frozen_objects() -> bool:
+    """Return whether the program has frozen objects."""
+    try:
+        return bool(_frozen_objects())
+    except LookupError:
+        return False
+
+
+@cache
+def _frozen_objects() -> int:
+    """Return how many objects the program has frozen, and raise LookupError without any.
+
+    The collector traverses frozen objects to count them, so this is done until there are some.
+    """
+    count = gc.get_freeze_count()
+    if not count:
+        raise LookupError
+    return count
 
 
 def _find_or_compile(  # noqa: PLR0913 - the parts of a call

@@ -64,6 +64,8 @@ def interrupt(name, *rest):
     return usual(name, *rest)
 
 builtins.__import__ = interrupt
+# A shell that starts the tests in the background ignores SIGINT, and its children inherit this.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.argv = ["psyclone-storage", "--version"]
 sys.exit({module}.command())
 """

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import UserDict
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -246,7 +247,10 @@ class Interrupt:
         self.at, self.count = at, 0
 
     def __call__(self, frame: FrameType, event: str, _arg: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+        code = frame.f_code
+        # A generator expression that is only closed would not pass the exception on.
+        is_call = event == "call" and code.co_name != "<genexpr>"
+        if is_call and code.co_filename.startswith(PACKAGE):
             self.count += 1
             if self.count == self.at:
                 sys.settrace(None)
@@ -349,8 +353,11 @@ def test_a_cached_library_needs_no_compiler(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("freezes", [False, True])
-def test_the_collector_traverses_no_records_after_a_compilation(freezes: bool) -> None:
+def test_the_collector_traverses_no_records_after_a_compilation(
+    monkeypatch: pytest.MonkeyPatch, freezes: bool
+) -> None:
     """The records of the compiler are in the oldest generation, and frozen objects stay frozen."""
+    monkeypatch.setattr(invokes, "_frozen_objects", invokes._frozen_objects.__wrapped__)
     (program, invoke), was_frozen = begin(), gc.get_freeze_count() > 0
     gc.unfreeze()
     gc.collect()
@@ -367,6 +374,15 @@ def test_the_collector_traverses_no_records_after_a_compilation(freezes: bool) -
         gc.unfreeze()
         if was_frozen:
             gc.freeze()
+
+
+def test_frozen_objects_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A count takes as long as a traversal of all frozen objects."""
+    counts = [0, 0, 5]
+    count_until_some = cache(invokes._frozen_objects.__wrapped__)
+    monkeypatch.setattr(invokes, "_frozen_objects", count_until_some)
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: counts.pop(0))
+    assert [invokes._has_frozen_objects() for _ in range(5)] == [False, False, True, True, True]
 
 
 def test_later_compilations_do_not_delay_the_collection_of_cycles() -> None:

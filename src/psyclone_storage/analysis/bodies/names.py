@@ -19,6 +19,8 @@ from psyclone_storage.analysis.bodies.effects import (
     module_of,
     threadprivate_in,
 )
+from psyclone_storage.analysis.bodies.overlapping_names import opaque_items, overlapping_names
+from psyclone_storage.analysis.bodies.reshaping import Reallocations
 from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
@@ -103,7 +105,8 @@ class RoutineNames:
         code = self.code
         procedure = (code.dummies, code.result, code.prefix, len(code.contained))
         counters = frozenset(key for key in self.counters if self._root(key) is None)
-        marked = (self.aliases, self.unclear, self.assigned, self._sectioned, counters)
+        reshaped = self.reallocations.in_loops
+        marked = self.aliases, self.unclear, self.assigned, self._sectioned, counters, reshaped
         return code.module, code.specification, procedure, marked, self.assumed, self.dofmaps
 
     @cached_property
@@ -148,34 +151,22 @@ class RoutineNames:
 
     @cached_property
     def aliases(self) -> frozenset[str]:
-        """Names that may denote different data in different places of the routine.
+        """Names that may denote different data in different places of the routine."""
+        return overlapping_names(self.code)
 
-        They are the names in `associate` and `select type`, those redeclared in a block, and those
-        in `equivalence` and `common` statements.
-        """
-        found: set[str] = set()
-        for line in walk_lines(self.code.body):
-            match line:
-                case un.Associate():
-                    found.update(name.key for name, _ in line.pairs)
-                case un.Select(alias=alias) if alias is not None:
-                    found.add(alias.key)
-                case un.ScopedBlock():
-                    own = (item for item in line.declarations if isinstance(item, un.Declare))
-                    found.update(item.key for item in own)
-        for item in _opaque(self.code.declarations) + _opaque(self.code.module.declarations):
-            if {"equivalence", "common"} & item.names:
-                found |= item.names
-        return frozenset(found)
+    @cached_property
+    def reallocations(self) -> Reallocations:
+        """The variables that the statements of the routine may reallocate."""
+        return Reallocations(self.code, self.declaration, self._components, self.unclear)
 
     @cached_property
     def unclear(self) -> frozenset[str]:
         """The names that may have attributes from separate statements, such as `target :: a`."""
-        module = _opaque(self.code.module.declarations)
+        module = opaque_items(self.code.module.declarations)
         outer = (item.names for item in module if _first_word(item) in ATTRIBUTES)
         here = [
             item.names
-            for item in _opaque(self.code.declarations)
+            for item in opaque_items(self.code.declarations)
             if not STATEMENT_FUNCTION.match(item.text)
         ]
         hidden = _declared_keys(self.code.declarations)
@@ -184,7 +175,7 @@ class RoutineNames:
                 here.append(line.names)
             elif isinstance(line, un.Include) or _includes(line):
                 here.append(hidden)
-        if any(map(_includes, _opaque(self.code.declarations))):
+        if any(map(_includes, opaque_items(self.code.declarations))):
             here.append(hidden)
         return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
 
@@ -200,7 +191,7 @@ class RoutineNames:
 
         The names in other statements that imply `save` are in `unclear`.
         """
-        return any(_SAVE_ALL.search(item.text) for item in _opaque(self.code.declarations))
+        return any(_SAVE_ALL.search(item.text) for item in opaque_items(self.code.declarations))
 
     @cached_property
     def assigned(self) -> frozenset[Variable]:
@@ -214,7 +205,7 @@ class RoutineNames:
     def statement_functions(self) -> dict[str, frozenset[str]]:
         """The statement functions without unknown calls, with the variables that they read."""
         found: dict[str, frozenset[str]] = {}
-        for item in _opaque(self.code.declarations):
+        for item in opaque_items(self.code.declarations):
             head = STATEMENT_FUNCTION.match(item.text)
             if head is None:
                 continue
@@ -573,11 +564,6 @@ class RoutineNames:
         if kinds == {Intrinsic.REAL, Intrinsic.COMPLEX}:
             return False  # a pointer may alias the real or imaginary part of complex numbers
         return len(types) == 2 and len(kinds) == 2
-
-
-@kept_lately
-def _opaque(items: tuple[Specified, ...]) -> tuple[un.Opaque, ...]:
-    return tuple(item for item in items if isinstance(item, un.Opaque))
 
 
 @kept_lately

@@ -8,9 +8,9 @@ thread at a time. On a GPU the kernel prints the message and stops.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from psyclone_storage.base.index_errors import out_of_bounds
+from psyclone_storage.base.index_errors import MOST_LOCAL_ELEMENTS, out_of_bounds
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.operators import Precedence
@@ -88,6 +88,22 @@ static inline int32_t psy_index(int32_t index, int32_t length, const char *what)
 """A checked index that counts from the end if it is negative, and is always within the length."""
 
 
+ROOM = "psy_has_room"
+ROOM_TEXT = """\
+static int psy_has_room(int64_t elements, const char *what)
+{
+    if (elements <= MOST_ELEMENTS)
+        return 1;
+    if (!__atomic_exchange_n(&psy_is_outside, 1, __ATOMIC_ACQ_REL))
+        snprintf(psy_outside_text, sizeof psy_outside_text,
+                 "%s: local arrays have %lld elements, but at most MOST_ELEMENTS are possible.",
+                 what, (long long) elements);
+    return 0;
+}
+""".replace("MOST_ELEMENTS", str(MOST_LOCAL_ELEMENTS))
+"""Records the size of local arrays if the stack of a thread cannot contain them."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedPlace:
     """Contents of an out-of-bounds message: the routine, the source location and the array."""
@@ -114,6 +130,12 @@ def _start(routine: str, place: Span | None) -> str:
         statement = "".join(f": {line}" for line in place.text.splitlines()[:1])
         text += f", {place.source.name} line {place.line}{statement}"
     return f"{text}: "
+
+
+def check_of_room(elements: Sequence[str], where: CheckedPlace) -> str:
+    """Return the condition that local arrays with these numbers of elements fit on the stack."""
+    (text,) = where.texts(1)
+    return f"{ROOM}({' + '.join(elements)}, {_literal(text)})"
 
 
 def checked_index(index: CValue, extent: CValue, where: CheckedPlace) -> CValue:

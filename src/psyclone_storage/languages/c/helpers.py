@@ -184,7 +184,8 @@ def _add_both(found: dict[str, str], type_: str, letter: str, size: int, suffix:
 
 HELPERS = _made() | {"psy_random": _RANDOM, exact_sums.HELPER: exact_sums.TEXT,
                       exact_sums.GIVING: exact_sums.GIVING_TEXT,
-                      bounds.HELPER: bounds.TEXT, bounds.INDEX: bounds.INDEX_TEXT}  # fmt: skip
+                      bounds.HELPER: bounds.TEXT, bounds.INDEX: bounds.INDEX_TEXT,
+                      bounds.ROOM: bounds.ROOM_TEXT}  # fmt: skip
 """The text of each function by its name."""
 
 POWI = """\

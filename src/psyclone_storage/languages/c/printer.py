@@ -10,7 +10,7 @@ reason at its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
@@ -19,13 +19,14 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.routine import Callee, ModuleContext, Routine
 from psyclone_storage.ir.typing import CScope, CType, PrintError
 from psyclone_storage.ir.unit import Opaque
+from psyclone_storage.languages.c import bounds
 from psyclone_storage.languages.c.arrays import Arrays, room_for
 from psyclone_storage.languages.c.calls import Calls, CFunction
 from psyclone_storage.languages.c.code_buffer import RESERVED, CWriter, laid_out
 from psyclone_storage.languages.c.expressions import Expressions
 from psyclone_storage.languages.c.helpers import preamble
 from psyclone_storage.languages.c.statements import Statements, problem
-from psyclone_storage.languages.c.types import ArrayValue, CValue
+from psyclone_storage.languages.c.types import ArrayValue, CValue, is_number
 from psyclone_storage.languages.c.variables import Variables
 
 _HARMLESS = ("implicit none", "intrinsic", "external")
@@ -258,8 +259,12 @@ class _Routine:
         for parameter in tuple(variables.parameters.values()):
             if parameter.assumed:
                 variables.array(parameter.key, self._scope)
+        rooms = {
+            array.name: room_for(array.name, array.extents(), writer)
+            for array in variables.local_arrays.values()
+        }
         arrays = [
-            (1, f"{array.type.name} {array.name}[{room_for(array.name, array.extents(), writer)}];")
+            (1, f"{array.type.name} {array.name}[{rooms[array.name]}];")
             for array in variables.local_arrays.values()
         ]
         scalars: dict[str, list[str]] = {}
@@ -268,10 +273,22 @@ class _Routine:
             assert isinstance(value, CValue)
             scalars.setdefault(type_.name, []).append(value.text)
         declared = [(1, f"{name} {', '.join(keys)};") for name, keys in scalars.items()]
-        head = laid_out([*declared, *writer.prologue, *arrays])
+        checks = [] if returned else self._checks_of_room(rooms)
+        head = laid_out([*declared, *writer.prologue, *checks, *arrays])
         body = laid_out(writer.body)
         last = [f"    return{returned};"] if returned else []
         return (*head, *([""] if head and body else []), *body, *last)
+
+
+    def _checks_of_room(self, rooms: Mapping[str, str]) -> list[tuple[int, str]]:
+        """Return the statement that ends a kernel in Python whose arrays are too large to exist."""
+        name = next((name for name, room in rooms.items() if not is_number(room)), None)
+        if name is None or not self._code.module.is_python:
+            return []
+        for helper in (bounds.HELPER, bounds.ROOM):
+            self._writer.helper(helper)
+        where = bounds.CheckedPlace(self._code.name, self._code.place_of(name), name)
+        return [(1, f"if (!{bounds.check_of_room([*rooms.values()], where)})"), (2, "return;")]
 
 
 def _is_harmless(text: str) -> bool:

@@ -323,3 +323,38 @@ def test_the_flow_with_promises_is_computed_once(
     cures = [bench.cures("work", one.uid) for one in bench.loops("work")]
     assert all("unknown" in {fact.name for fact in found} for found in cures)
     assert len(computed) == 3
+
+
+GROWING = """module growing_mod
+  implicit none
+  type :: growing
+    integer :: k
+    integer, allocatable :: c(:)
+  end type growing
+contains
+  subroutine work(u, h)
+    type(growing), intent(in) :: u(9)
+    integer, intent(out) :: h(9)
+    type(growing) :: one
+    integer :: i
+    do i = 1, 9
+      one = u(i)
+      h(i) = sum(one%c)
+    end do
+    {later}
+  end subroutine work
+end module growing_mod
+"""
+
+
+@pytest.mark.parametrize(
+    ("later", "private"),
+    [("", True), ("one%k = 3", True), ("one%c(2) = 3", False), ("h(1) = size(one%c)", False)],
+)
+def test_a_private_object_is_not_expected_to_have_allocated_components(
+    later: str, private: bool
+) -> None:
+    """After the loop, they are those of the object from before it."""
+    found = file_bench(GROWING.format(later=later)).verdict("work", "loop1")
+    assert found.is_independent is private
+    assert not private or found.clauses.private == ("one",)

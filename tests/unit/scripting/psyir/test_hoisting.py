@@ -121,6 +121,47 @@ contains
   end subroutine advance
 end module columns_mod
 """
+REALLOCATED = """\
+module columns_mod
+  implicit none
+  type :: growing
+    integer, allocatable :: c(:)
+  end type growing
+contains
+  subroutine advance(g)
+    integer, intent(in) :: g(9)
+    type(growing) :: one, other
+    integer, allocatable :: w(:), v(:)
+    integer :: h(9), i, j, k, m
+    h = 0
+    v = g
+    do i = 1, 9
+      w = g(1:i)
+      do j = lbound(w, 1), ubound(w, 1)
+        w(j) = w(j) + 1
+      end do
+      h(i) = sum(w)
+      k = size(w)
+      h(i) = h(i) + k
+      m = size(v)
+      h(i) = h(i) + m
+    end do
+    print *, h
+    do i = 1, 9
+      one%c = g(1:i)
+      do j = 1, size(one%c)
+        one%c(j) = one%c(j) + 1
+      end do
+      h(i) = sum(one%c)
+      other = one
+      do j = 1, size(other%c)
+        h(i) = h(i) + 1
+      end do
+    end do
+    print *, h
+  end subroutine advance
+end module columns_mod
+"""
 RUN = """
 program main
   use columns_mod
@@ -145,8 +186,9 @@ def hoisted(text: str) -> tuple[str, int]:
 
 
 @pytest.mark.fortran
-def test_inquiries_of_sections_that_a_loop_changes_stay_in_it(tmp_path: Path) -> None:
-    new, moved = hoisted(INQUIRIES)
+@pytest.mark.parametrize("text", [INQUIRIES, REALLOCATED], ids=["sections", "reallocated"])
+def test_inquiries_whose_value_a_loop_changes_stay_in_it(text: str, tmp_path: Path) -> None:
+    new, moved = hoisted(text)
     assert moved == 1
     (tmp_path / "new").mkdir()
-    assert output_of(new, tmp_path / "new", main=RUN) == output_of(INQUIRIES, tmp_path, main=RUN)
+    assert output_of(new, tmp_path / "new", main=RUN) == output_of(text, tmp_path, main=RUN)

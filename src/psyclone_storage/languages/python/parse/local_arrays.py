@@ -12,6 +12,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from psyclone_storage.base.index_errors import MOST_LOCAL_ELEMENTS as _MOST
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import (
     CallFunction,
@@ -61,8 +62,6 @@ _LISTS = ("array", "asarray")
 _TYPES = {"float": Intrinsic.REAL, "int": Intrinsic.INTEGER, "bool": Intrinsic.LOGICAL}
 _SIZED = ("float32", "float64")
 _MOST_DIMENSIONS = 7
-_MOST = 2**17
-"""Elements of the local arrays of a kernel: 1 MiB, as the stack of a thread may have 2 MiB."""
 _SHORTER = "Local arrays are on the stack of a thread: use a field, or fewer elements."
 _WRITE = "Write 'a = np.zeros(extent)' or 'np.zeros((first, second), dtype=int)', or bool."
 
