@@ -7,7 +7,7 @@ written data are marked at the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -53,24 +53,33 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
     for field in whole:
         if field.storage.buffer.poisoned is None:
             _ = field.storage.data_wo
-    names = {str(number): field.storage for number, field in enumerate(fields)}
     changed = {*written, *covered, *_dirty(moved, depths)}
-    writes = [name for name, field in zip(names, fields, strict=True) if field in changed]
     is_done = False
     try:
-        binding = bound(names, writes=writes)
-        found = enter(binding, fields, whole, None)
-        with ExitStack() as ended, np.errstate(all="ignore"):
-            ended.push(binding)
-            arrays = tuple(found.values())
-            pairs = zip(fields, arrays, strict=True)
-            ended.enter_context(holding(HeldData([pair for pair in pairs if pair[0] in changed])))
+        with _arrays(fields, changed, whole) as arrays:
             yield arrays
         is_done = sets_flags
     finally:
         if not is_done:
             for field in (*written, *covered):
                 field.set_dirty()
+
+
+@contextmanager
+def _arrays(
+    fields: Sequence[Field], changed: Container[Field], whole: Sequence[Field]
+) -> Iterator[tuple[Any, ...]]:
+    """Acquire fields and yield their arrays; lost values of `whole` fields are dropped."""
+    names = {str(number): field.storage for number, field in enumerate(fields)}
+    writes = [name for name, field in zip(names, fields, strict=True) if field in changed]
+    binding = bound(names, writes=writes)
+    found = enter(binding, fields, whole, None)
+    with ExitStack() as ended, np.errstate(all="ignore"):
+        ended.push(binding)
+        arrays = tuple(found.values())
+        pairs = zip(fields, arrays, strict=True)
+        ended.enter_context(holding(HeldData([pair for pair in pairs if pair[0] in changed])))
+        yield arrays
 
 
 def _dirty(fields: Sequence[Field], depths: Sequence[int]) -> Iterator[Field]:
