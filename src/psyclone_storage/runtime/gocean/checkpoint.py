@@ -257,14 +257,14 @@ def _parsed(text: str, file: Path) -> dict[str, Any]:
     """Return the description of a checkpoint.
 
     Raises:
-        CheckpointError: the text is none.
+        CheckpointError: the text does not describe a checkpoint.
     """
     try:
         found = json.loads(text)
     except ValueError as error:
         raise CheckpointError(f"'{file}' is damaged: {error}") from None
     if not isinstance(found, dict) or not found.keys() >= _KEYS:
-        raise CheckpointError(f"'{file}' is damaged: it is no description of a checkpoint.")
+        raise CheckpointError(f"'{file}' is damaged: it does not describe a checkpoint.")
     return found
 
 
