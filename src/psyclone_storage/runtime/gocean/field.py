@@ -388,9 +388,15 @@ class Field:
         # A rank that raised earlier would leave the others waiting.
         if reproducible and any(isinstance(one, float) for one in parts):
             rank = next(at for at, one in enumerate(parts) if isinstance(one, float))
+            names = " and ".join([one.describe() for one in dict.fromkeys(fields)])
+            what = f"{names} has a value that"
+            if len(fields) > 1:
+                is_square = fields[0] is fields[1]
+                what = (
+                    f"{'the square of a value' if is_square else 'a product of values'} of {names}"
+                )
             raise ValueError(
-                f"{self.describe()} has a value that is infinite or not a number, on rank {rank}: "
-                f"it has no exact sum."
+                f"{what} is infinite or not a number, on rank {rank}: there is no exact sum."
             )
         return combined("sum", parts)
 
