@@ -266,11 +266,11 @@ def reason_to_stay(code: Routine, line: Line) -> tuple[str, Line | None]:
     for read, (other, item) in product(own, inside):
         if item.writes and not read.writes and _may_overlap(read, item, names):
             return f"it reads '{read.path}', and the loop writes '{item.path}'", other
-    targets = [item.path for item in own if item.writes]
-    if find_declaration(code, targets[0].root) is None or names.is_shared((targets[0].root,)):
-        return f"'{targets[0]}' may have other names", None
+    root = next((item.root for item in own if item.writes), "")
+    if find_declaration(code, root) is None or names.is_shared((root,)):
+        return f"'{spell(line.target)}' may have other names", None
     for other, item in inside:
-        if item.root == targets[0].root and other is not line:
+        if item.root == root and other is not line:
             verb = "writes" if item.writes else "reads"
             return f"the loop also {verb} '{item.path}'", other
     leaves = (one for one in walk_lines(loop.body) if not isinstance(one, CompoundStatement))

@@ -81,6 +81,7 @@ STAYING = {
     "later write": ("k = mode\nif (mode > 0) k = 2", "the loop also writes 'k' (line 13)"),
     "earlier read": ("k = mode\nb(i) = k\nk = 3", "the loop also reads 'k' (line 13)"),
     "pointer": ("k = int(q(1))\np(i) = 1", "it reads 'q(1)', and the loop writes 'p(i)' (line 13)"),
+    "function": ("f(1) = mode", "'f(1)' may have other names"),
     "target": ("p(1) = mode", "'p(1)' may have other names"),
     "call": ("k = mode\ncall unknown()", "'call unknown()' may have other effects (line 13)"),
 }
