@@ -166,6 +166,10 @@ NESTS = (
         "shape_that_stays",
         "allocate(w1(n)) ; do i = 1, n ; w1(i) = size(w1) - i ; end do ; a(1:n) = w1",
     ),
+    _nest(
+        "common_members",
+        "do i = 1, n ; c1(i) = b(i) ; c2(i) = c1(i) + a(i + n) ; end do ; a(1:n) = c2(1:n)",
+    ),
     _nest("triangular_upper", "do i = 1, n ; do j = i, n ; m(j, i) = q(i, j) ; end do ; end do"),
 )
 
@@ -287,6 +291,9 @@ TRAPS = (
         "shapes_of_components",
         "do i = 1, n ; a(i) = size(g(i + 1)%c) ; g(i)%c = b(1:i) ; end do",
     ),
+    _trap("common_in_equivalence", "do i = 1, n ; c1(i) = i ; a(i) = c3(i + 1) ; end do"),
+    _trap("common_in_function", "do i = 1, n ; c1(i) = i ; a(i) = of_block(i + 1) ; end do"),
+    _trap("scalar_in_common", "do i = 1, n ; c4 = b(i) ; a(i) = c4 ; end do"),
     _trap("equivalence", "do i = 1, 4 ; e1(i) = e2(i) ; end do ; s = e1(1)"),
 )
 
@@ -318,6 +325,11 @@ _MORE = {
     **dict.fromkeys(
         ("sum_in_optional", "private_optional"), "real(8), intent(inout), optional :: o"
     ),
+    "common_members": "integer :: c1(99), c2(99)\ncommon /block_a/ c1, c2",
+    "common_in_equivalence": "real(8) :: c1(99), c2(99), c3(99)\n"
+    "equivalence (c2, c3)\ncommon /block_b/ c1, c2",
+    "common_in_function": "real(8) :: c1(99)\ncommon /block_c/ c1",
+    "scalar_in_common": "real(8) :: c4\ncommon /block_d/ c4",
     "saved": "real(8), save :: kept = 0",
     "equivalence": "real(8) :: e1(5), e2(5), e3(6)\nequivalence (e1(1), e3(1)), (e2(1), e3(2))",
 }
@@ -406,6 +418,12 @@ _FOOT = """  pure subroutine double_it(v)
     real(8) :: r
     r = at(at_place)
   end function of_module
+  pure function of_block(at_place) result(r)
+    integer, intent(in) :: at_place
+    real(8) :: c5(99), r
+    common /block_c/ c5
+    r = c5(at_place)
+  end function of_block
   subroutine file_real(left, right)
     type(filed), intent(out) :: left
     real(8), intent(in) :: right

@@ -38,10 +38,14 @@ from psyclone_storage.ir.types import Intent
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccess:
-    """One access to a path: a write if `writes`, else a read."""
+    """One access to a path: a write if `writes`, else a read.
+
+    With `of_shape`, it concerns the allocation status and the bounds, not the values.
+    """
 
     path: AccessPath
     writes: bool
+    of_shape: bool = False
 
     @property
     def root(self) -> str:
@@ -70,7 +74,20 @@ def accesses_of(line: un.Line, names: RoutineNames) -> tuple[MemoryAccess, ...]:
 
 
 def _accesses(line: un.Line, names: RoutineNames) -> tuple[MemoryAccess, ...]:
-    return tuple(_found_accesses(line, names))
+    found = tuple(_found_accesses(line, names))
+    return (*found, *_reallocated(line, found, names))
+
+
+def _reallocated(
+    line: un.Line, found: tuple[MemoryAccess, ...], names: RoutineNames
+) -> Iterator[MemoryAccess]:
+    """Yield the writes of shapes by a statement whose accesses to values are `found`."""
+    changing = names.reallocations.in_loops
+    if not changing or (isinstance(line, un.Assign) and not names.reallocations.may_be_by(line)):
+        return
+    for one in found:
+        if one.writes and one.root in changing:
+            yield replace(one, of_shape=True)
 
 
 def _found_accesses(line: un.Line, names: RoutineNames) -> Iterator[MemoryAccess]:
@@ -402,7 +419,7 @@ def _inquiry_reads(function: str, expr: ex.Expr, names: RoutineNames) -> Iterato
         yield from reads_of(item, names)
     for path in filter(None, map(path_of, map(_value_of, arguments))):
         if function in OF_SHAPE and path.root in names.reallocations.in_loops:
-            yield MemoryAccess(path, False)
+            yield MemoryAccess(path, False, of_shape=True)
 
 
 def evaluated_by_inquiry(

@@ -122,7 +122,11 @@ def independence_of(
     sharing.private |= found.privates
     blocking = []
     for variable, conflict in found.conflicts.items():
-        own = [one for one in found.items if flow.names.is_same(one.path.root, variable[0])]
+        own = [
+            one
+            for one in found.items
+            if flow.names.is_same(one.path.root, variable[0]) and not one.access.of_shape
+        ]
         if not sharing.resolves(variable, own) and not (reasons and _is_word(conflict, flow)):
             blocking.append(conflict)
             reasons.append(_reason(conflict, loop, flow))
@@ -334,7 +338,7 @@ def _groups(items: Iterable[Item]) -> dict[Variable, list[Item]]:
     """Return the accesses by variable; of equivalent accesses, only the first."""
     groups: dict[Variable, dict[tuple[object, ...], Item]] = defaultdict(dict)
     for item in items:
-        key = (item.path, item.writes, item.node.around)
+        key = (item.path, item.writes, item.access.of_shape, item.node.around)
         groups[item.variable].setdefault(key, item)
     return {variable: list(found.values()) for variable, found in groups.items()}
 

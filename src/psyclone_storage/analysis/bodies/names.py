@@ -19,7 +19,11 @@ from psyclone_storage.analysis.bodies.effects import (
     module_of,
     threadprivate_in,
 )
-from psyclone_storage.analysis.bodies.overlapping_names import opaque_items, overlapping_names
+from psyclone_storage.analysis.bodies.overlapping_names import (
+    opaque_items,
+    overlapping_names,
+    separate_members,
+)
 from psyclone_storage.analysis.bodies.reshaping import Reallocations
 from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass, replace
@@ -153,6 +157,10 @@ class RoutineNames:
     def aliases(self) -> frozenset[str]:
         """Names that may denote different data in different places of the routine."""
         return overlapping_names(self.code)
+
+    @cached_property
+    def _common(self) -> frozenset[str]:
+        return separate_members(self.code)
 
     @cached_property
     def reallocations(self) -> Reallocations:
@@ -372,7 +380,7 @@ class RoutineNames:
         renamed = any(name.key != key_of(name.original) for use in uses for name in use.names)
         if renamed or "use" in found or self._may_call_imported(frozenset(found) - done):
             found.update(filter(self._entity, self.code.used_values), self.imported)
-        return frozenset(name for name in found if self.code.declared(name) is None)
+        return frozenset(name for name in found if self.code.declared(name) is None) | self._common
 
     def _may_call_imported(self, words: frozenset[str]) -> bool:
         """Return whether one of `words` may be a procedure that the module imports."""
@@ -483,8 +491,7 @@ class RoutineNames:
     def may_share(self, first: Variable, second: Variable) -> bool:
         """Return whether two variables or components may overlap in memory."""
         is_one = first[0] == second[0]
-        is_alias = first[0] in self.aliases or second[0] in self.aliases
-        if is_alias or (is_one and share_data(first, second)):
+        if self._may_be_joined(first[0], second[0]) or (is_one and share_data(first, second)):
             return True
         if not is_one and self.is_same(first[0], second[0]):
             return share_data(first[1:], second[1:])
@@ -496,6 +503,13 @@ class RoutineNames:
         if "pointer" not in ways[0] | ways[1] and not self._may_be_one_target(first, second):
             return False
         return not self._differ_in_type(first, second)
+
+    def _may_be_joined(self, first: str, second: str) -> bool:
+        """Return whether statements of the routine or of another one may join two variables."""
+        if not self.aliases.isdisjoint((first, second)):
+            return True
+        mixed = (first in self._common) != (second in self._common)
+        return mixed and any(self.code.declared(key) is None for key in (first, second))
 
     def is_same(self, first: str, second: str) -> bool:
         """Return whether two names denote the same variable, possibly in another module."""
@@ -532,7 +546,7 @@ class RoutineNames:
         words: set[str] = set()
         if variable[0] in self.code.module.constants:
             return frozenset()
-        if variable[0] in self.unclear:
+        if variable[0] in self.unclear - self._common:
             return _SHARED
         for part in prefixes(variable):
             declared = self.declaration(part)
@@ -556,7 +570,7 @@ class RoutineNames:
 
     def is_shared(self, variable: Variable) -> bool:
         """Return whether a variable may be aliased by a pointer, or is one."""
-        return bool(self._ways(variable)) or variable[0] in self.aliases
+        return bool(self._ways(variable)) or variable[0] in self.aliases | self._common
 
     def _differ_in_type(self, first: Variable, second: Variable) -> bool:
         types = [item.type for item in map(self.declaration, (first, second)) if item]

@@ -62,34 +62,25 @@ def is_allocated_anew(root: str, loop: FlowNode, flow: Flow) -> bool:
     Inquiries about the shape are reads. Assignments to elements and components need it, too. The
     lower bounds of an array that has the right shape before an assignment do not change.
     """
-    names, reallocations = flow.names, flow.names.reallocations
-    if root not in reallocations.in_loops:
+    names = flow.names
+    writes = [item for item in flow.items_of(root) if item.writes]
+    changes = [item.node for item in writes if item.access.of_shape]
+    if not any(loop.number < node.number < loop.stop for node in changes):
         return True
-    items = flow.items_of(root)
-    changes = [item for item in items if _reallocates(item, flow)]
     first = min(
-        (item.node.number for item in changes if item.node.around[-1:] == (loop.number,)),
-        default=loop.stop,
+        (node.number for node in changes if node.around[-1:] == (loop.number,)), default=loop.stop
     )
-    is_array = bool((declared := names.declaration((root,))) and declared.shape)
-    if is_array and not all(map(_has_default_bounds, changes)):
+    declared = names.declaration((root,))
+    if declared is not None and declared.shape and not all(map(_has_default_bounds, changes)):
         return False
     return all(
         first < item.node.number < loop.stop
-        for item in items
-        if item.writes and item not in changes and reallocations.is_allocated(item.variable)
+        for item in writes
+        if item.node not in changes and names.reallocations.is_allocated(item.variable)
     )
 
 
-def _reallocates(item: Item, flow: Flow) -> bool:
-    line = item.node.line
-    if not item.writes or not isinstance(line, Assign):
-        return False
-    return flow.names.reallocations.may_be_by(line)
-
-
-def _has_default_bounds(item: Item) -> bool:
-    """Return whether an assignment to an unallocated array gives it the lower bounds 1."""
-    line = item.node.line
-    assert isinstance(line, Assign)
-    return not isinstance(line.value, Name | Member)
+def _has_default_bounds(node: FlowNode) -> bool:
+    """Return whether a statement that allocates an array gives it the lower bounds 1."""
+    line = node.line
+    return isinstance(line, Assign) and not isinstance(line.value, Name | Member)

@@ -75,6 +75,28 @@ def test_results_of_a_loop_are_not_used_where_names_have_other_meanings() -> Non
         transformation.apply(inner)
 
 
+STAYING = {
+    "counter": ("k = i + 1", "it reads 'i', and the loop writes 'i' (line 11)"),
+    "shape": ("k = size(w)\nw = b(1:i)", "it reads 'w', and the loop writes 'w' (line 13)"),
+    "later write": ("k = mode\nif (mode > 0) k = 2", "the loop also writes 'k' (line 13)"),
+    "earlier read": ("k = mode\nb(i) = k\nk = 3", "the loop also reads 'k' (line 13)"),
+    "pointer": ("k = int(q(1))\np(i) = 1", "it reads 'q(1)', and the loop writes 'p(i)' (line 13)"),
+    "target": ("p(1) = mode", "'p(1)' may have other names"),
+    "call": ("k = mode\ncall unknown()", "'call unknown()' may have other effects (line 13)"),
+}
+
+
+@pytest.mark.parametrize(("body", "reason"), STAYING.values(), ids=STAYING)
+def test_a_reason_names_the_statement_that_keeps_an_assignment_in_its_loop(
+    body: str, reason: str
+) -> None:
+    declared = "real, allocatable :: w(:)\nreal, pointer :: p(:), q(:)\n"
+    tree = tree_on_bench(f"{HEAD}{declared}do i = 1, n\n{body}\nend do\n{TAIL}")
+    with pytest.raises(TransformationError) as caught:
+        hoist(tree)
+    assert caught.value.value.endswith(f" cannot leave its loop: {reason}.")
+
+
 INQUIRIES = """\
 module columns_mod
   implicit none
