@@ -70,7 +70,7 @@ class Result:
 
     @property
     def is_set(self) -> bool:
-        """Whether the number has a value, without those of pending invokes."""
+        """True if the number has a value, without those of pending invokes."""
         return self._value is not None
 
     def lose(self, error: Exception) -> None:
