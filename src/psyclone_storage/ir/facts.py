@@ -154,8 +154,9 @@ def of_routine(facts: Facts, routine: str, loop: str | None = None) -> Facts:
     With `loop`, the uid of a loop, those about other loops are left out.
     """
     if loop is not None and isinstance(facts, GroupedFacts):
-        places = dict.fromkeys(product(("", routine), ("", loop)))
-        return tuple(chain.from_iterable(facts.groups.get(place, ()) for place in places))
+        places = {*product(("", routine), ("", loop))}
+        groups = (group for place, group in facts.groups.items() if place in places)
+        return tuple(chain.from_iterable(groups))
     return tuple(
         one
         for one in facts
