@@ -151,6 +151,25 @@ NESTS = (
         "do i = 1, n ; l = idx(i) ; do j = 1, size(q(1:l, 1)) ; m(j, i) = 2 ; end do ; end do",
         "private(j, l)",
     ),
+    _nest(
+        "allocated_anew",
+        "do i = 1, n ; w1 = b(1:i) ; l = size(w1) ; w1(1) = l ; a(i) = sum(w1) ; end do",
+        "private(l, w1)",
+    ),
+    _nest(
+        "reallocated_components",
+        "do i = 1, n ; g(i)%c = b(1:i) ; do j = 1, size(g(i)%c) ; g(i)%c(j) = j ; end do"
+        " ; a(i) = sum(g(i)%c) ; end do",
+        "private(j)",
+    ),
+    _nest(
+        "shape_that_stays",
+        "allocate(w1(n)) ; do i = 1, n ; w1(i) = size(w1) - i ; end do ; a(1:n) = w1",
+    ),
+    _nest(
+        "common_members",
+        "do i = 1, n ; c1(i) = b(i) ; c2(i) = c1(i) + a(i + n) ; end do ; a(1:n) = c2(1:n)",
+    ),
     _nest("triangular_upper", "do i = 1, n ; do j = i, n ; m(j, i) = q(i, j) ; end do ; end do"),
 )
 
@@ -249,12 +268,49 @@ TRAPS = (
         "inquiry_of_changed_section",
         "do i = 1, n ; a(i) = size(q(1:int(a(i + 1)), 1)) ; end do",
     ),
+    _trap("carried_shape", "w1 = b(1:3) ; do i = 1, n ; a(i) = size(w1) ; w1 = b(1:i) ; end do"),
+    _trap(
+        "carried_status",
+        "do i = 1, n ; a(i) = 1 ; if (allocated(w1)) a(i) = 2 ; w1 = b(1:i) ; end do",
+    ),
+    _trap("shape_read_later", "do i = 1, n ; w1 = b(1:i) ; a(i) = w1(i) ; end do ; k = size(w1)"),
+    _trap(
+        "status_read_later",
+        "do i = 1, n ; one = i ; a(i) = one ; end do ; if (allocated(one)) k = 7",
+    ),
+    _trap("element_set_later", "do i = 1, n ; w1 = b(1:i) ; a(i) = w1(i) ; end do ; w1(2) = 1"),
+    _trap(
+        "element_set_earlier",
+        "w1 = b(1:n) ; do i = 1, n ; w1(1) = i ; a(i) = w1(1) ; w1 = b(1:n - i) ; end do",
+    ),
+    _trap(
+        "lower_bound_that_stays",
+        "allocate(w1(0:1)) ; do i = 1, n ; w1 = b(1:1 + mod(i, 3)) ; a(i) = w1(1) ; end do",
+    ),
+    _trap(
+        "shapes_of_components",
+        "do i = 1, n ; a(i) = size(g(i + 1)%c) ; g(i)%c = b(1:i) ; end do",
+    ),
+    _trap("common_in_equivalence", "do i = 1, n ; c1(i) = i ; a(i) = c3(i + 1) ; end do"),
+    _trap("common_in_function", "do i = 1, n ; c1(i) = i ; a(i) = of_block(i + 1) ; end do"),
+    _trap("scalar_in_common", "do i = 1, n ; c4 = b(i) ; a(i) = c4 ; end do"),
     _trap("equivalence", "do i = 1, 4 ; e1(i) = e2(i) ; end do ; s = e1(1)"),
 )
 
 _FILES = "type(filed), intent(inout) :: f(2 * n), g"
 _OWN = "real(8), save :: own\n!$omp threadprivate(own)"
+_ALLOCATED = "real(8), allocatable :: w1(:), one"
+_GROWING = "type(growing) :: g(2 * n)"
 _MORE = {
+    **dict.fromkeys(
+        (
+            *("allocated_anew", "shape_that_stays", "carried_shape", "carried_status"),
+            *("shape_read_later", "status_read_later", "element_set_later"),
+            *("element_set_earlier", "lower_bound_that_stays"),
+        ),
+        _ALLOCATED,
+    ),
+    **dict.fromkeys(("reallocated_components", "shapes_of_components"), _GROWING),
     "targets_of_components": "type(holder), intent(inout) :: c(n)",
     "targets_that_a_function_reads": "type(holder) :: c(n)\nreal(8), target :: tgt(n)",
     "targets_of_a_module": "real(8), target :: tgt(n)",
@@ -269,6 +325,11 @@ _MORE = {
     **dict.fromkeys(
         ("sum_in_optional", "private_optional"), "real(8), intent(inout), optional :: o"
     ),
+    "common_members": "integer :: c1(99), c2(99)\ncommon /block_a/ c1, c2",
+    "common_in_equivalence": "real(8) :: c1(99), c2(99), c3(99)\n"
+    "equivalence (c2, c3)\ncommon /block_b/ c1, c2",
+    "common_in_function": "real(8) :: c1(99)\ncommon /block_c/ c1",
+    "scalar_in_common": "real(8) :: c4\ncommon /block_d/ c4",
     "saved": "real(8), save :: kept = 0",
     "equivalence": "real(8) :: e1(5), e2(5), e3(6)\nequivalence (e1(1), e3(1)), (e2(1), e3(2))",
 }
@@ -303,6 +364,9 @@ _HEAD = """module nests_mod
   type :: holder
     real(8), pointer :: p
   end type holder
+  type :: growing
+    real(8), allocatable :: c(:)
+  end type growing
   type :: filed
     real(8) :: value
   end type filed
@@ -354,6 +418,12 @@ _FOOT = """  pure subroutine double_it(v)
     real(8) :: r
     r = at(at_place)
   end function of_module
+  pure function of_block(at_place) result(r)
+    integer, intent(in) :: at_place
+    real(8) :: c5(99), r
+    common /block_c/ c5
+    r = c5(at_place)
+  end function of_block
   subroutine file_real(left, right)
     type(filed), intent(out) :: left
     real(8), intent(in) :: right

@@ -68,6 +68,11 @@ class Result:
             self.waiting.complete()
         self._value = value
 
+    @property
+    def is_set(self) -> bool:
+        """True if the number has a value, without those of pending invokes."""
+        return self._value is not None
+
     def lose(self, error: Exception) -> None:
         """Remove the value, because the invoke that was to compute it has failed."""
         self._value, self._why_unset = None, f"the invoke that computes it failed ({error!r})"

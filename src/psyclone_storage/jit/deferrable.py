@@ -14,6 +14,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.results import Result
 from psyclone_storage.base.uncaught import UserError
 from psyclone_storage.jit.types import (
     ArgumentKind,
@@ -158,6 +159,26 @@ def live_calls(pending: Iterable[PendingInvoke], values: Sequence[Any]) -> tuple
             calls.append(_made(kind, (kernel, (*values[start + first : start + last],))))
         start += invoke.calls[-1][-1]
     return tuple(calls)
+
+
+def computes_result(call: LiveCall) -> bool:
+    """Return whether a call of a built-in computes the `Result` that is its first argument."""
+    first = call.args[0] if call.args else None
+    return isinstance(first, Result) and not hasattr(call.kernel, "function")
+
+
+def results_read(pending: Iterable[PendingInvoke]) -> tuple[int, ...]:
+    """Return the positions of results that invokes read before they compute them."""
+    values = [*chain.from_iterable([values for _, values, _ in pending])]
+    found, computed, start = [], set(), 0
+    for call in live_calls(pending, values):
+        for at, value in enumerate(call.args, start):
+            if at == start and computes_result(call):
+                computed.add(id(value))
+            elif isinstance(value, Result) and id(value) not in computed:
+                found.append(at)
+        start += len(call.args)
+    return tuple(found)
 
 
 def invoke_of(

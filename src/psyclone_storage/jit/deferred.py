@@ -24,7 +24,7 @@ from types import FrameType
 from typing import Any
 
 from psyclone_storage.base.records import dataclass
-from psyclone_storage.base.results import QUEUES, Result
+from psyclone_storage.base.results import QUEUES
 from psyclone_storage.base.stopping import HeldSignals
 from psyclone_storage.base.uncaught import user_location
 from psyclone_storage.jit._pure import CallTable
@@ -37,6 +37,7 @@ from psyclone_storage.jit.deferrable import (
     PendingInvoke,
     are_mergeable,
     check_numbers,
+    computes_result,
     count_mergeable,
     grid_of,
     invoke_of,
@@ -45,6 +46,7 @@ from psyclone_storage.jit.deferrable import (
     live_calls,
     place_text,
     read_variables,
+    results_read,
     variables_in,
 )
 from psyclone_storage.jit.disk_cache import MODULES
@@ -81,6 +83,7 @@ class _Batch:
     - `fields`: returns the fields whose versions show whether an invoke has run: all, or after a
       first execution only the first one that it changed. All data are acquired together.
     - `waiting`: positions of the data that refer to the queue.
+    - `results`: positions of results whose values before the batch kernels read.
     - `numbers`: the numbers that kernels read, with the position of the invoke that is named if
       they have changed. `varies`: whether kernels read variables of modules.
 
@@ -95,6 +98,7 @@ class _Batch:
     label: str
     fields: Callable[[Sequence[Any]], tuple[Any, ...]]
     waiting: tuple[int, ...]
+    results: tuple[int, ...]
     numbers: tuple[tuple[int, Numbers], ...]
     varies: bool
     are_current: Callable[[], bool] = bool
@@ -330,6 +334,9 @@ class DeferredInvokes:
         self, node: _Node, batch: _Batch, pending: list[PendingInvoke], values: list[Any]
     ) -> None:
         """Run the first pending invokes as one; after an error without effect, run each of them."""
+        if not all(values[at].is_set for at in batch.results):
+            self._run_each(len(pending))
+            return
         fields, count = batch.fields(values), len(pending)
         versions = [*map(_version_of, fields)]
         self._started = pending, fields, versions
@@ -343,8 +350,7 @@ class DeferredInvokes:
                 self._leave(pending, error)
                 raise
             # Nothing has run: the invoke that fails is found, and those before it run.
-            for _ in range(count):
-                self._run_first()
+            self._run_each(count)
             return
         if batch.routine is None:
             now = map(_version_of, fields)
@@ -355,6 +361,11 @@ class DeferredInvokes:
         if not self.pending.finish(values, batch.waiting, count):
             self._drop(count)
         self._started = None
+
+    def _run_each(self, count: int) -> None:
+        """Run the first pending invokes one by one, because one of them has an error."""
+        for _ in range(count):
+            self._run_first()
 
     def _drop_executed(
         self, started: list[PendingInvoke], fields: tuple[Any, ...], versions: list[int]
@@ -382,7 +393,7 @@ class DeferredInvokes:
             batch.routine = compiled.routine
 
     def _run_first(self) -> None:
-        """Run the first pending invoke, because one of those that were merged has an error."""
+        """Run the first pending invoke, without those that it could be merged with."""
         pending = self.pending.records[:1]
         node = self._node_of(pending)
         try:
@@ -516,6 +527,7 @@ def _batch_of(pending: Sequence[PendingInvoke], about: str) -> _Batch:
         "_".join([invoke.label for invoke in invokes if invoke.label])[:_LONGEST],
         _getter([at for at in distinct.values() if hasattr(values[at], "grid")]),
         tuple(distinct.values()),
+        results_read(pending),
         tuple(numbers.values()),
         any(invoke.varying for invoke in invokes),
     )
@@ -536,9 +548,8 @@ def _lose(
         if replicas.poisoned is None:
             replicas.poison(error)
     for call in live_calls(pending, values):
-        target = call.args[0]
-        if not hasattr(call.kernel, "function") and isinstance(target, Result):
-            target.lose(error)
+        if computes_result(call):
+            call.args[0].lose(error)
 
 
 def _why(text: str, frame: InvokeSite, options: JitOptions) -> str:

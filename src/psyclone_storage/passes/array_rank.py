@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from psyclone_storage.analysis.bodies.accesses import accesses, unknown_lines, unknown_procedures
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, flow_of
-from psyclone_storage.analysis.bodies.independence import UNKNOWN_HINT, is_own_array
+from psyclone_storage.analysis.bodies.independence import UNKNOWN_HINT
+from psyclone_storage.analysis.bodies.private_copies import is_own_array
 from psyclone_storage.analysis.bodies.ranks import is_scalar
 from psyclone_storage.analysis.bodies.separate_arrays import is_separate
 from psyclone_storage.base.diagnostic import Diagnostic

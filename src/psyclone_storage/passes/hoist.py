@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import product
 from operator import is_
 
 from psyclone_storage.analysis.bodies.accesses import (
     MemoryAccess,
     accesses,
+    accesses_of,
     is_understood,
     names_in_code,
     read_names,
@@ -59,6 +61,7 @@ from psyclone_storage.ir.loops import loops_of
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import (
     expressions_of,
+    first_words,
     names_in,
     replaced_line,
     rewritten,
@@ -73,6 +76,7 @@ from psyclone_storage.ir.unit import (
     Assign,
     Branch,
     Call,
+    CompoundStatement,
     Deallocate,
     Do,
     If,
@@ -216,7 +220,7 @@ def _invariant(lines: Iterable[Line], loop: Do, names: RoutineNames) -> Iterator
         if not isinstance(line, Assign):
             continue
         read = [item for item in accesses((line,), names) if not item.writes]
-        if any(item.root in assigned for item in read):
+        if any(item.root in assigned and not item.of_shape for item in read):
             continue
         inside = inside or tuple(accesses(loop.body, names))
         if _is_invariant(line, read, loop, inside, names):
@@ -238,17 +242,49 @@ def _is_invariant(
     if others or find_declaration(names.code, target) is None or names.is_shared((target,)):
         return False
     writes = [item for item in inside if item.writes]
-    changed = {item.root for item in writes} | {loop.variable.key}
-    if any(
-        item.root in changed or names.may_share(item.path.variable, other.path.variable)
-        for item in read
-        for other in writes
-    ):
+    if any(_may_overlap(item, other, names) for item, other in product(read, writes)):
         return False
-    own = [item for item in writes if item.root == target]
+    if any(item.root == loop.variable.key for item in read):
+        return False
+    own = [item for item in writes if item.root == target and not item.of_shape]
     earlier = loop.body[: loop.body.index(line)]
     bounds = names_in(loop.start) | names_in(loop.stop) | names_in(loop.step or whole(1))
     return len(own) == 1 and target not in read_names(earlier, names) | bounds
+
+
+def reason_to_stay(code: Routine, line: Line) -> tuple[str, Line | None]:
+    """Return why an assignment cannot leave its loop, and the other statement concerned, if any.
+
+    The reason is an empty string if the loop itself prevents that.
+    """
+    loop = next((one for one in walk_lines(code.body) if _is_directly_in(line, one)), None)
+    if not isinstance(line, Assign) or not isinstance(loop, Do):
+        return "it is not directly in a loop", None
+    names = names_in_code(code)
+    own = accesses_of(line, names)
+    inside = [(one, item) for one in walk_lines((loop,)) for item in accesses_of(one, names)]
+    for read, (other, item) in product(own, inside):
+        if item.writes and not read.writes and _may_overlap(read, item, names):
+            return f"it reads '{read.path}', and the loop writes '{item.path}'", other
+    root = next((item.root for item in own if item.writes), "")
+    if find_declaration(code, root) is None or names.is_shared((root,)):
+        return f"'{spell(line.target)}' may have other names", None
+    for other, item in inside:
+        if item.root == root and other is not line:
+            verb = "writes" if item.writes else "reads"
+            return f"the loop also {verb} '{item.path}'", other
+    leaves = (one for one in walk_lines(loop.body) if not isinstance(one, CompoundStatement))
+    for other in leaves:
+        if not is_understood((other,), names):
+            return f"'{first_words(other)}' may have other effects", other
+    return "", None
+
+
+def _may_overlap(read: MemoryAccess, write: MemoryAccess, names: RoutineNames) -> bool:
+    """Return whether a write may change what is read, whatever the subscripts."""
+    if read.of_shape is not write.of_shape:
+        return False
+    return read.root == write.root or names.may_share(read.path.variable, write.path.variable)
 
 
 # ---------------------------------------------------------------------------- bounds

@@ -108,6 +108,34 @@ class ArrayHolder(Protocol):
         """Return the arrays of `data` on the device, or None if the block has not all of them."""
 
 
+def enter(binding: Any, data: Sequence[Any], covered: Sequence[Any], device: str | None) -> Any:
+    """Enter a binding of data and return their arrays.
+
+    Work that should have produced values may have failed (poisoned values). Poisoned values of
+    `covered` data are discarded, unless values of other data are poisoned. If the binding cannot be
+    entered, the state does not change.
+
+    Raises:
+        PoisonedDataError: earlier work that produces values of other data has failed.
+    """
+    try:
+        return binding.__enter__()  # pylint: disable=unnecessary-dunder-call  # left by the caller
+    except PoisonedDataError:
+        spoiled = {one: one.storage.buffer.poisoned for one in data}
+        causes = {one: cause for one, cause in spoiled.items() if cause is not None}
+        if not causes or any(one not in covered for one in causes):
+            raise
+    for datum in causes:
+        with datum.storage.access(device, WRONLY):
+            pass
+    try:
+        return binding.__enter__()  # pylint: disable=unnecessary-dunder-call
+    except BaseException:
+        for datum, cause in causes.items():
+            datum.storage.buffer.replicas.poison(cause)
+        raise
+
+
 class _Innermost(threading.local):
     """The innermost `with` block of each thread that has acquired data."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from psyclone_storage.analysis.footprints import Reasons
-from psyclone_storage.base.diagnostic import Diagnostic
+from psyclone_storage.base.diagnostic import Diagnostic, Related
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.ir.expr import Expr, whole
 from psyclone_storage.ir.rewrite import first_words, place_of_line
@@ -15,6 +15,7 @@ from psyclone_storage.passes.hoist import (
     check_expression,
     hoist_assignments,
     hoist_bounds,
+    reason_to_stay,
     with_expression_before,
 )
 from psyclone_storage.passes.scratch import nothing_to_do
@@ -80,10 +81,15 @@ class MoveOneAssignment(MoveInvariantAssignments):
 
     def check_code(self, code: Routine) -> Reasons:
         """Return all reasons against moving the assignment."""
-        if self.transform_code(code) == code:
-            message = f"'{first_words(self.line)}' cannot leave its loop." if self.line else ""
-            return (Diagnostic("T067", message, place_of_line(self.line) if self.line else None),)
-        return ()
+        if self.line is None or self.transform_code(code) != code:
+            return ()
+        why, other = reason_to_stay(code, self.line)
+        place = place_of_line(other) if other else None
+        if place is not None:
+            why = f"{why} (line {place.line})"
+        message = f"'{first_words(self.line)}' cannot leave its loop{': ' * bool(why)}{why}."
+        related = (Related(place, "this statement"),) if place else ()
+        return (Diagnostic("T067", message, place_of_line(self.line), related=related),)
 
     def transform_code(self, code: Routine) -> Routine:
         """Return the changed `code`."""

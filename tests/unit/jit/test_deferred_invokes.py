@@ -271,6 +271,27 @@ def test_a_wrong_call_is_an_error_where_it_is() -> None:
     assert pending() == 1
 
 
+@pytest.mark.parametrize("sequence", [1, 3])
+def test_a_result_without_a_value_concerns_only_its_invoke(sequence: int) -> None:
+    """Other invokes run, also if the same ones have been merged before."""
+    configure(target="c", defer=True)
+    grid = Grid(SHAPE, periodic=(True, True))
+    one, two, three = (Field(grid, values=1.0) for _ in range(3))
+    for number in range(sequence):
+        given, total = Result(2.0) if number < sequence - 1 else Result(), Result()
+        invoke(scale(one, 2.0))
+        invoke(spread(two, one))
+        invoke(scale(three, given))
+        invoke(sum_X(total, two))
+        invoke(scale(two, total))
+        if not given.is_set:
+            with pytest.raises(UnsetResultError):
+                one.sum()
+    assert one[0, 0] == 2.0**sequence
+    assert three[0, 0] == 2.0 ** (sequence - 1)
+    assert total.value == pytest.approx(2.0**sequence * 35)
+
+
 def test_a_changed_number_of_a_kernel_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     one, *_ = made()
     before = one.values.copy()

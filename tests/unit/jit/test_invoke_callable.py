@@ -41,7 +41,7 @@ for number in range(200_001):
     kernel, request = object(), object()
     root[request] = root
     call = Call(kernel, ())
-    add = deferral(pending, request, (), None, list, None, None)
+    add = deferral(pending, request, ((), ()), None, list, None, None)
     about = options, "", (call,), (), (), (), (), None, ((), (), ())
     for code, at in sites:
         table[code] = {at: ((CachedCall(*about), SimpleNamespace(routine=add)),)}

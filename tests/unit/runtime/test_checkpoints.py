@@ -208,3 +208,23 @@ def test_checkpoints_of_earlier_versions_can_be_read(tmp_path: Path) -> None:
     other = Field(grid())
     read_checkpoint(tmp_path, {"t": other})
     np.testing.assert_array_equal(other.values, VALUES)
+
+
+def test_numbers_of_numpy_are_read_as_those_of_python(tmp_path: Path) -> None:
+    one = Field(grid(), values=VALUES)
+    numbers = {"n": np.int64(3), "x": np.float32(0.5), "on": np.bool_(True), "all": [np.int32(4)]}
+    write_checkpoint(tmp_path, {"h": one}, numbers)
+    found = read_checkpoint(tmp_path, {"h": one})
+    assert found == {"n": 3, "x": 0.5, "on": True, "all": [4]}
+    assert [type(value) for value in found.values()] == [int, float, bool, list]
+    with pytest.raises(TypeError, match=r"number 'z' of a checkpoint is 1j, .* type complex"):
+        write_checkpoint(tmp_path, {"h": one}, {"n": 1, "z": 1j})
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", "\udcff"])
+def test_a_damaged_description_is_named(text: str, tmp_path: Path) -> None:
+    one = Field(grid(), values=VALUES)
+    file = write_checkpoint(tmp_path, {"h": one}) / "checkpoint.json"
+    file.write_text(text, encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(CheckpointError, match=r"checkpoint\.json' is damaged|cannot access a file"):
+        read_checkpoint(tmp_path, {"h": one})

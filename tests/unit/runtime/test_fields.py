@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -142,9 +143,37 @@ def test_dot_products_of_other_fields_are_errors() -> None:
     with pytest.raises(ValueError, match="not on the same points of one grid"):
         field.dot(Field(field.grid, Points.U))
     field[0, 0] = math.inf
-    with pytest.raises(ValueError, match="no exact sum"):
-        field.norm(reproducible=True)
+    for what, total in {
+        "'h' has a value that is infinite": lambda: field.sum(reproducible=True),
+        "the square of a value of the field 'h' is infinite": lambda: field.norm(reproducible=True),
+    }.items():
+        with pytest.raises(ValueError, match=rf"{what} or not a number, .*there is no exact sum"):
+            total()
     assert field.norm() == math.inf
+    large, other = Field(field.grid, label="large"), Field(field.grid, label="other")
+    large.fill(1e200)
+    other.fill(1e200)
+    what = "a product of values of the field 'large' and the field 'other' is infinite"
+    with pytest.raises(ValueError, match=what):
+        large.dot(other, reproducible=True)
+
+
+@pytest.mark.parametrize("kind", [bool, np.int8, np.int64, np.float32])
+def test_a_mask_contains_integers(kind: type) -> None:
+    mask = np.ones((7, 5), kind)
+    mask[2, 3] = 0
+    made = np.array(Grid((7, 5), mask=mask, ranks=SingleRank()).property("mask_t"))
+    np.testing.assert_array_equal(made[1:8, 1:6], mask)
+
+
+@pytest.mark.parametrize("value", [0.9, math.nan, math.inf, 3e9])
+def test_a_mask_of_other_reals_is_an_error(value: float) -> None:
+    mask = np.ones((7, 5))
+    mask[2, 3] = value
+    with pytest.raises(ValueError, match=rf"has {re.escape(repr(value))} at \(2, 3\)"):
+        Grid((7, 5), mask=mask, ranks=SingleRank())
+    with pytest.raises(TypeError, match="not values of the type complex128"):
+        Grid((7, 5), mask=np.ones((7, 5), complex), ranks=SingleRank())
 
 
 def test_elements_are_those_of_the_internal_region(device: str | None) -> None:

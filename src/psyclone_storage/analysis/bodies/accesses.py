@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from psyclone_storage.analysis.bodies.effects import defined_operations
 from psyclone_storage.analysis.bodies.files import names_namelist, read_parts, written_parts
 from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.analysis.bodies.reshaping import OF_SHAPE
 from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
@@ -37,10 +38,14 @@ from psyclone_storage.ir.types import Intent
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccess:
-    """One access to a path: a write if `writes`, else a read."""
+    """One access to a path: a write if `writes`, else a read.
+
+    With `of_shape`, it concerns the allocation status and the bounds, not the values.
+    """
 
     path: AccessPath
     writes: bool
+    of_shape: bool = False
 
     @property
     def root(self) -> str:
@@ -69,7 +74,20 @@ def accesses_of(line: un.Line, names: RoutineNames) -> tuple[MemoryAccess, ...]:
 
 
 def _accesses(line: un.Line, names: RoutineNames) -> tuple[MemoryAccess, ...]:
-    return tuple(_found_accesses(line, names))
+    found = tuple(_found_accesses(line, names))
+    return (*found, *_reallocated(line, found, names))
+
+
+def _reallocated(
+    line: un.Line, found: tuple[MemoryAccess, ...], names: RoutineNames
+) -> Iterator[MemoryAccess]:
+    """Yield the writes of shapes by a statement whose accesses to values are `found`."""
+    changing = names.reallocations.in_loops
+    if not changing or (isinstance(line, un.Assign) and not names.reallocations.may_be_by(line)):
+        return
+    for one in found:
+        if one.writes and one.root in changing:
+            yield replace(one, of_shape=True)
 
 
 def _found_accesses(line: un.Line, names: RoutineNames) -> Iterator[MemoryAccess]:
@@ -214,7 +232,7 @@ def _called(line: un.Call, names: RoutineNames) -> Iterator[MemoryAccess]:
         yield from _of_both_kinds(names_in(_base(procedure)))
     intents = _intents(line, names)
     for at, arg in enumerate(line.args):
-        value = arg.value if isinstance(arg, ex.Keyword) else arg
+        value = _value_of(arg)
         if intents is not None:
             yield from _targets(value, names, writes=intents[at] is not Intent.IN)
         if intents is not None and intents[at] is Intent.IN:
@@ -260,7 +278,7 @@ def _behind(
     If the dummy argument is an array, it covers the elements that follow the passed one, too.
     """
     own = names.procedure(procedure.key) if isinstance(procedure, ex.Name) else None
-    value = arg.value if isinstance(arg, ex.Keyword) else arg
+    value = _value_of(arg)
     path = path_of(value)
     if own is None or path is None or _function(value, names) is not None:
         return
@@ -278,7 +296,7 @@ def _behind(
 def _is_scalar_dummy(arg: ex.Expr, at: int, procedure: ex.Expr, names: RoutineNames) -> bool:
     """Return whether an argument passes exactly one element or scalar to a procedure."""
     own = names.procedure(procedure.key) if isinstance(procedure, ex.Name) else None
-    value = arg.value if isinstance(arg, ex.Keyword) else arg
+    value = _value_of(arg)
     path = path_of(value)
     if own is None or path is None or _function(value, names) is not None:
         return False
@@ -319,7 +337,7 @@ def set_by_call(line: un.Call, names: RoutineNames) -> Iterator[str]:
     if own is None or not own.sets or _intents(line, names) is None:
         return
     for at, arg in enumerate(line.args):
-        value = arg.value if isinstance(arg, ex.Keyword) else arg
+        value = _value_of(arg)
         dummy = arg.key if isinstance(arg, ex.Keyword) else own.dummies[at][0]
         declared = names.declaration((value.key,)) if isinstance(value, ex.Name) else None
         if declared is not None and not declared.shape and dummy in own.sets:
@@ -371,16 +389,13 @@ def _function_reads(function: str, expr: ex.Expr, names: RoutineNames) -> Iterat
     """Yield the reads of a function; an unknown one may also change its arguments."""
     harmless = names.is_harmless(function)
     if function in INQUIRING and harmless:
-        for item in evaluated_by_inquiry(
-            function, (item for one in _brackets(expr) for item in one.items), names
-        ):
-            yield from reads_of(item, names)
+        yield from _inquiry_reads(function, expr, names)
         return
     own = names.procedure(function)
     for item in (item for part in _brackets(expr) for item in part.items):
         yield from reads_of(item, names) if harmless else _passed(item, names)
         if own is not None:
-            value = item.value if isinstance(item, ex.Keyword) else item
+            value = _value_of(item)
             yield from _targets(value, names, writes=False)
     if function in names.statement_functions:
         for name in sorted(names.statement_functions[function]):
@@ -398,6 +413,15 @@ def _function_reads(function: str, expr: ex.Expr, names: RoutineNames) -> Iterat
         yield from _of_both_kinds({path.root}) if path.steps[1:] else (MemoryAccess(plain, False),)
 
 
+def _inquiry_reads(function: str, expr: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
+    arguments = tuple(item for one in _brackets(expr) for item in one.items)
+    for item in evaluated_by_inquiry(function, arguments, names):
+        yield from reads_of(item, names)
+    for path in filter(None, map(path_of, map(_value_of, arguments))):
+        if function in OF_SHAPE and path.root in names.reallocations.in_loops:
+            yield MemoryAccess(path, False, of_shape=True)
+
+
 def evaluated_by_inquiry(
     function: str, items: Iterable[ex.Expr], names: RoutineNames
 ) -> Iterator[ex.Expr]:
@@ -406,14 +430,17 @@ def evaluated_by_inquiry(
     These are all arguments except the objects of the inquiry, and the subscripts of the objects.
     """
     for at, item in enumerate(items):
-        key = item.key if isinstance(item, ex.Keyword) else ""
-        value = item.value if isinstance(item, ex.Keyword) else item
+        key, value = item.key if isinstance(item, ex.Keyword) else "", _value_of(item)
         is_object = key not in ("dim", "kind") if key else at == 0 or function == "associated"
         path = path_of(value)
         if is_object and path is not None and _function(value, names) is None:
             yield from path.subscripts
         else:
             yield value
+
+
+def _value_of(arg: ex.Expr) -> ex.Expr:
+    return arg.value if isinstance(arg, ex.Keyword) else arg
 
 
 def _written(target: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
@@ -428,7 +455,7 @@ def _written(target: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
 
 def _passed(arg: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield the reads of an argument and its subscripts, and a possible write."""
-    value = arg.value if isinstance(arg, ex.Keyword) else arg
+    value = _value_of(arg)
     yield from reads_of(value, names)
     path = path_of(value)
     if path is not None and names.may_be_changed(path.variable):

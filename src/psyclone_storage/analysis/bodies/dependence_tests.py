@@ -193,6 +193,8 @@ class DependenceTests:
 
     def never(self, first: Item, second: Item, orders: tuple[IterationOrder, ...]) -> bool:
         """Return whether two accesses never overlap in iterations of the given orders."""
+        if first.access.of_shape is not second.access.of_shape:
+            return True
         if not self._flow.names.may_share(first.variable, second.variable):
             return True
         if first.path.root != second.path.root:

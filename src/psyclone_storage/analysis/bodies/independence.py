@@ -20,7 +20,6 @@ from psyclone_storage.analysis.bodies.accesses import (
     unknown_calls,
     unknown_lines,
 )
-from psyclone_storage.analysis.bodies.coverage import Coverage
 from psyclone_storage.analysis.bodies.def_use import Summary, touches_any
 from psyclone_storage.analysis.bodies.dependence_tests import (
     DependenceTests,
@@ -30,6 +29,11 @@ from psyclone_storage.analysis.bodies.dependence_tests import (
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item, summary_of_iteration
 from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.places import place_of_access
+from psyclone_storage.analysis.bodies.private_copies import (
+    is_own_array,
+    is_private_scalar,
+    may_be_copied,
+)
 from psyclone_storage.analysis.bodies.reductions import LoopReduction, reduction_of
 from psyclone_storage.analysis.footprints import Reasons
 from psyclone_storage.base.diagnostic import Diagnostic, Related
@@ -42,7 +46,7 @@ from psyclone_storage.ir.facts import FactKind
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import place_of_line, rewritten
-from psyclone_storage.ir.types import DerivedType, ScalarType
+from psyclone_storage.ir.types import DerivedType
 from psyclone_storage.ir.unit import Do, If, InputOutput, Line, Opaque, Stop
 
 
@@ -118,7 +122,11 @@ def independence_of(
     sharing.private |= found.privates
     blocking = []
     for variable, conflict in found.conflicts.items():
-        own = [one for one in found.items if flow.names.is_same(one.path.root, variable[0])]
+        own = [
+            one
+            for one in found.items
+            if flow.names.is_same(one.path.root, variable[0]) and not one.access.of_shape
+        ]
         if not sharing.resolves(variable, own) and not (reasons and _is_word(conflict, flow)):
             blocking.append(conflict)
             reasons.append(_reason(conflict, loop, flow))
@@ -233,22 +241,6 @@ class _Sharing:
             self.first.add(variable[0])
 
 
-def may_be_copied(variable: Variable, flow: Flow) -> bool:
-    """Return whether a clause may contain a variable: a plain scalar local to the routine."""
-    key, code = variable[0], flow.code
-    declared = code.declared(key)
-    if len(variable) > 1 or declared is None or declared.shape:
-        return False
-    if key in flow.names.threadprivate:
-        return False
-    if key in flow.names.unclear or key in flow.names.aliases or flow.names.is_shared(variable):
-        return False
-    if code.internal is not None and key in code.internal.names:
-        return False
-    hidden = {"volatile", "allocatable", "parameter", "asynchronous", "optional"}
-    return isinstance(declared.type, ScalarType) and not declared.words & hidden
-
-
 def _is_settled(variable: Variable, summary: Summary, *, later: bool) -> bool:
     if not touches_any(variable, summary.written):
         return True
@@ -319,7 +311,7 @@ class _Conflicts:
             writes = [item for item in items if item.writes]
             if not writes:
                 continue
-            if _is_private_scalar(variable, writes, loop, flow):
+            if is_private_scalar(variable, writes, loop, flow):
                 self.privates.add(variable[0])
                 continue
             others = [
@@ -346,7 +338,7 @@ def _groups(items: Iterable[Item]) -> dict[Variable, list[Item]]:
     """Return the accesses by variable; of equivalent accesses, only the first."""
     groups: dict[Variable, dict[tuple[object, ...], Item]] = defaultdict(dict)
     for item in items:
-        key = (item.path, item.writes, item.node.around)
+        key = (item.path, item.writes, item.access.of_shape, item.node.around)
         groups[item.variable].setdefault(key, item)
     return {variable: list(found.values()) for variable, found in groups.items()}
 
@@ -361,35 +353,6 @@ def loop_variant(loop: FlowNode, flow: Flow) -> frozenset[Variable]:
     return written | {
         one for one in touched if any(flow.names.may_share(one, other) for other in shared)
     }
-
-
-# ---------------------------------------------------------------------------- private variables
-
-
-def _is_private_scalar(variable: Variable, writes: list[Item], loop: FlowNode, flow: Flow) -> bool:
-    """Return whether a scalar is private: each iteration sets it before reading it.
-
-    It must not be read after the loop.
-    """
-    return (
-        len(variable) == 1
-        and not flow.names.is_shared(variable)
-        and not flow.names.may_be_absent(variable[0])
-        and not any(item.path.subscripts for item in writes)
-        and not touches_any(variable, flow.body(loop).exposed)
-        and not flow.is_read_later(loop, variable)
-    )
-
-
-def is_own_array(variable: Variable, loop: FlowNode, flow: Flow) -> bool:
-    """Return whether an array can be private to each iteration."""
-    names = flow.names
-    declared = names.declaration(variable)
-    if len(variable) > 1 or declared is None or not declared.shape:
-        return False
-    if not names.is_local(variable[0]) or names.is_shared(variable):
-        return False
-    return Coverage(flow, variable).is_own(loop, flow.items_of(variable[0]))
 
 
 def has_shape(name: str, flow: Flow) -> bool:

@@ -19,6 +19,12 @@ from psyclone_storage.analysis.bodies.effects import (
     module_of,
     threadprivate_in,
 )
+from psyclone_storage.analysis.bodies.overlapping_names import (
+    opaque_items,
+    overlapping_names,
+    separate_members,
+)
+from psyclone_storage.analysis.bodies.reshaping import Reallocations
 from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
@@ -103,7 +109,8 @@ class RoutineNames:
         code = self.code
         procedure = (code.dummies, code.result, code.prefix, len(code.contained))
         counters = frozenset(key for key in self.counters if self._root(key) is None)
-        marked = (self.aliases, self.unclear, self.assigned, self._sectioned, counters)
+        reshaped = self.reallocations.in_loops
+        marked = self.aliases, self.unclear, self.assigned, self._sectioned, counters, reshaped
         return code.module, code.specification, procedure, marked, self.assumed, self.dofmaps
 
     @cached_property
@@ -148,34 +155,26 @@ class RoutineNames:
 
     @cached_property
     def aliases(self) -> frozenset[str]:
-        """Names that may denote different data in different places of the routine.
+        """Names that may denote different data in different places of the routine."""
+        return overlapping_names(self.code)
 
-        They are the names in `associate` and `select type`, those redeclared in a block, and those
-        in `equivalence` and `common` statements.
-        """
-        found: set[str] = set()
-        for line in walk_lines(self.code.body):
-            match line:
-                case un.Associate():
-                    found.update(name.key for name, _ in line.pairs)
-                case un.Select(alias=alias) if alias is not None:
-                    found.add(alias.key)
-                case un.ScopedBlock():
-                    own = (item for item in line.declarations if isinstance(item, un.Declare))
-                    found.update(item.key for item in own)
-        for item in _opaque(self.code.declarations) + _opaque(self.code.module.declarations):
-            if {"equivalence", "common"} & item.names:
-                found |= item.names
-        return frozenset(found)
+    @cached_property
+    def _common(self) -> frozenset[str]:
+        return separate_members(self.code)
+
+    @cached_property
+    def reallocations(self) -> Reallocations:
+        """The variables that the statements of the routine may reallocate."""
+        return Reallocations(self.code, self.declaration, self._components, self.unclear)
 
     @cached_property
     def unclear(self) -> frozenset[str]:
         """The names that may have attributes from separate statements, such as `target :: a`."""
-        module = _opaque(self.code.module.declarations)
+        module = opaque_items(self.code.module.declarations)
         outer = (item.names for item in module if _first_word(item) in ATTRIBUTES)
         here = [
             item.names
-            for item in _opaque(self.code.declarations)
+            for item in opaque_items(self.code.declarations)
             if not STATEMENT_FUNCTION.match(item.text)
         ]
         hidden = _declared_keys(self.code.declarations)
@@ -184,7 +183,7 @@ class RoutineNames:
                 here.append(line.names)
             elif isinstance(line, un.Include) or _includes(line):
                 here.append(hidden)
-        if any(map(_includes, _opaque(self.code.declarations))):
+        if any(map(_includes, opaque_items(self.code.declarations))):
             here.append(hidden)
         return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
 
@@ -200,7 +199,7 @@ class RoutineNames:
 
         The names in other statements that imply `save` are in `unclear`.
         """
-        return any(_SAVE_ALL.search(item.text) for item in _opaque(self.code.declarations))
+        return any(_SAVE_ALL.search(item.text) for item in opaque_items(self.code.declarations))
 
     @cached_property
     def assigned(self) -> frozenset[Variable]:
@@ -214,7 +213,7 @@ class RoutineNames:
     def statement_functions(self) -> dict[str, frozenset[str]]:
         """The statement functions without unknown calls, with the variables that they read."""
         found: dict[str, frozenset[str]] = {}
-        for item in _opaque(self.code.declarations):
+        for item in opaque_items(self.code.declarations):
             head = STATEMENT_FUNCTION.match(item.text)
             if head is None:
                 continue
@@ -381,7 +380,7 @@ class RoutineNames:
         renamed = any(name.key != key_of(name.original) for use in uses for name in use.names)
         if renamed or "use" in found or self._may_call_imported(frozenset(found) - done):
             found.update(filter(self._entity, self.code.used_values), self.imported)
-        return frozenset(name for name in found if self.code.declared(name) is None)
+        return frozenset(name for name in found if self.code.declared(name) is None) | self._common
 
     def _may_call_imported(self, words: frozenset[str]) -> bool:
         """Return whether one of `words` may be a procedure that the module imports."""
@@ -492,8 +491,7 @@ class RoutineNames:
     def may_share(self, first: Variable, second: Variable) -> bool:
         """Return whether two variables or components may overlap in memory."""
         is_one = first[0] == second[0]
-        is_alias = first[0] in self.aliases or second[0] in self.aliases
-        if is_alias or (is_one and share_data(first, second)):
+        if self._may_be_joined(first[0], second[0]) or (is_one and share_data(first, second)):
             return True
         if not is_one and self.is_same(first[0], second[0]):
             return share_data(first[1:], second[1:])
@@ -505,6 +503,13 @@ class RoutineNames:
         if "pointer" not in ways[0] | ways[1] and not self._may_be_one_target(first, second):
             return False
         return not self._differ_in_type(first, second)
+
+    def _may_be_joined(self, first: str, second: str) -> bool:
+        """Return whether statements of the routine or of another one may join two variables."""
+        if not self.aliases.isdisjoint((first, second)):
+            return True
+        mixed = (first in self._common) != (second in self._common)
+        return mixed and any(self.code.declared(key) is None for key in (first, second))
 
     def is_same(self, first: str, second: str) -> bool:
         """Return whether two names denote the same variable, possibly in another module."""
@@ -541,7 +546,7 @@ class RoutineNames:
         words: set[str] = set()
         if variable[0] in self.code.module.constants:
             return frozenset()
-        if variable[0] in self.unclear:
+        if variable[0] in self.unclear - self._common:
             return _SHARED
         for part in prefixes(variable):
             declared = self.declaration(part)
@@ -565,7 +570,7 @@ class RoutineNames:
 
     def is_shared(self, variable: Variable) -> bool:
         """Return whether a variable may be aliased by a pointer, or is one."""
-        return bool(self._ways(variable)) or variable[0] in self.aliases
+        return bool(self._ways(variable)) or variable[0] in self.aliases | self._common
 
     def _differ_in_type(self, first: Variable, second: Variable) -> bool:
         types = [item.type for item in map(self.declaration, (first, second)) if item]
@@ -573,11 +578,6 @@ class RoutineNames:
         if kinds == {Intrinsic.REAL, Intrinsic.COMPLEX}:
             return False  # a pointer may alias the real or imaginary part of complex numbers
         return len(types) == 2 and len(kinds) == 2
-
-
-@kept_lately
-def _opaque(items: tuple[Specified, ...]) -> tuple[un.Opaque, ...]:
-    return tuple(item for item in items if isinstance(item, un.Opaque))
 
 
 @kept_lately

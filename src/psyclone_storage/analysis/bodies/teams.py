@@ -8,11 +8,9 @@ from psyclone_storage.analysis.bodies.accesses import unknown_calls, values_in_b
 from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.dependence_tests import DependenceTests, IterationOrder
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode
-from psyclone_storage.analysis.bodies.independence import (
-    check_nodes_understood,
-    may_be_copied,
-)
+from psyclone_storage.analysis.bodies.independence import check_nodes_understood
 from psyclone_storage.analysis.bodies.names import RoutineNames
+from psyclone_storage.analysis.bodies.private_copies import may_be_copied
 from psyclone_storage.analysis.bodies.verdict import called_by, called_procedures
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace

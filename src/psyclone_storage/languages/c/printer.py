@@ -279,7 +279,6 @@ class _Routine:
         last = [f"    return{returned};"] if returned else []
         return (*head, *([""] if head and body else []), *body, *last)
 
-
     def _checks_of_room(self, rooms: Mapping[str, str]) -> list[tuple[int, str]]:
         """Return the statement that ends a kernel in Python whose arrays are too large to exist."""
         name = next((name for name, room in rooms.items() if not is_number(room)), None)

@@ -19,12 +19,12 @@ import numpy as np
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.region import Region
-from psyclone_storage.storage import RDWR
 
 _DESCRIPTION = "checkpoint.json"
 _UNFINISHED = ".unfinished"
 _REMOVED = ".removed"
 _DIGITS = 6
+_KEYS = {"points", "halo", "parts", "fields", "numbers"}
 
 
 class CheckpointError(RuntimeError):
@@ -40,8 +40,9 @@ def write_checkpoint(
 ) -> Path:
     """Write the values of fields, and `numbers` such as the time, to a new folder in `folder`.
 
-    The points around the domain are included, because a program may prescribe them. Only the last
-    `keep` checkpoints remain. Collective: all ranks must call it.
+    The points around the domain are included, because a program may prescribe them. Numbers of
+    NumPy are read as those of Python. Only the last `keep` checkpoints remain. Collective: all
+    ranks must call it.
 
     Raises:
         CheckpointError: on all ranks, if a rank cannot write its files.
@@ -51,7 +52,15 @@ def write_checkpoint(
     grid = _grid_of(fields)
     if keep < 1:
         raise ValueError(f"At least one checkpoint is kept, not {keep}.")
-    text = json.dumps(_description(grid, fields, numbers or {}), indent=1)
+    for name, number in (numbers or {}).items():
+        try:
+            _as_json(number)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"The number '{name}' of a checkpoint is {number!r}, which JSON cannot represent: "
+                f"{error}"
+            ) from None
+    text = _as_json(_description(grid, fields, numbers or {}))
     path, ranks = Path(folder), grid.ranks
     started = _on_root(grid, lambda: _start(path))
     unfinished = Path(started)
@@ -69,14 +78,16 @@ def read_checkpoint(folder: str | Path, fields: Mapping[str, Field]) -> dict[str
 
     Raises:
         FileNotFoundError: on all ranks, `folder` contains no checkpoint.
-        CheckpointError: on all ranks, a field is missing, or has other points or another type.
+        CheckpointError: on all ranks, a field is missing, or has other points or another type, or a
+            file is damaged.
         RuntimeError: an exchange of a field has not been finished.
     """
     grid = _grid_of(fields)
     for field in fields.values():
         field.check_idle()
     path = Path(_on_root(grid, lambda: str(last_checkpoint(folder))))
-    described = json.loads((path / _DESCRIPTION).read_text(encoding="utf-8"))
+    about = path / _DESCRIPTION
+    described = _parsed(_on_root(grid, lambda: about.read_text(encoding="utf-8")), about)
     _check(described, grid, fields)
     _together(grid, lambda: _read_parts(path, described, grid, fields))
     for field in fields.values():
@@ -150,6 +161,17 @@ def _description(
         "fields": {name: _described(field) for name, field in fields.items()},
         "numbers": dict(numbers),
     }
+
+
+def _as_json(value: Any) -> str:
+    """Return a value as JSON, with numbers of NumPy as those of Python."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.generic) or getattr(value, "shape", None) == ():
+            return value.item()
+        raise TypeError(f"a value has the type {type(value).__name__}.")
+
+    return json.dumps(value, indent=1, default=plain)
 
 
 def _surroundings(grid: Grid) -> dict[str, Any]:
@@ -231,6 +253,21 @@ def _with_surroundings(domain: Region, points: tuple[int, int], halo: int) -> Re
 # ---------------------------------------------------------------------------- reading
 
 
+def _parsed(text: str, file: Path) -> dict[str, Any]:
+    """Return the description of a checkpoint.
+
+    Raises:
+        CheckpointError: the text does not describe a checkpoint.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise CheckpointError(f"'{file}' is damaged: {error}") from None
+    if not isinstance(found, dict) or not found.keys() >= _KEYS:
+        raise CheckpointError(f"'{file}' is damaged: it does not describe a checkpoint.")
+    return found
+
+
 def _check(described: Mapping[str, Any], grid: Grid, fields: Mapping[str, Field]) -> None:
     points = tuple(described["points"])
     if points != grid.points:
@@ -274,11 +311,11 @@ def _text(described: Mapping[str, Any]) -> str:
 def _read_parts(
     path: Path, described: Mapping[str, Any], grid: Grid, fields: Mapping[str, Field]
 ) -> None:
-    own = grid.subdomain
-    wanted = _with_surroundings(own.domain, grid.points, grid.halo)
+    own, around = grid.subdomain, (grid.halo, grid.halo)
+    wanted = own.domain.widened(around, around)
     parts = list(_parts(described, grid.points))
     for name, field in fields.items():
-        with field.storage.access(None, RDWR) as array:
+        with field.renewed(outside=True) as array:
             for rank, part in enumerate(parts):
                 shared = wanted.shared(part)
                 if shared.points:

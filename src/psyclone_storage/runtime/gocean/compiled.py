@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from psyclone_storage.base.uncaught import HaloWidthError, blamed
-from psyclone_storage.runtime.binding import BoundRoutine, BoundStorages
+from psyclone_storage.runtime.binding import BoundRoutine, BoundStorages, enter
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.held import check_fields, check_meant
 from psyclone_storage.runtime.native import CompiledLibrary
@@ -119,7 +119,7 @@ class CompiledRoutine(BoundRoutine):
 class _Prepared(BoundStorages):
     """Cached state for some fields: tables for functions, and the binding of the fields."""
 
-    __slots__ = ("_shape",)
+    __slots__ = ("_covered", "_shape")
 
     def __init__(
         self,
@@ -133,6 +133,7 @@ class _Prepared(BoundStorages):
         covered = () if routine.device else (fields[at] for at in routine.covered)
         super().__init__(storages, routine, [one.storage for one in covered if one.region_is_all])
         self.dirty, self.sets_flags = routine.written, routine.sets_flags
+        self._covered = tuple(at for at in routine.covered if fields[at].region_is_all)
         self._shape = fields[0].grid.shape
         self.addresses = (ctypes.c_void_p * len(storages))()
         whole = (*self._shape, *counts)
@@ -147,6 +148,10 @@ class _Prepared(BoundStorages):
                     f"device: make its grid with device='gpu'."
                 )
                 raise blamed(ValueError(text), field)
+
+    def begun_again(self, binding: Any, data: tuple[Any, ...]) -> Any:
+        """Enter a binding again; poisoned values of overwritten fields are dropped."""
+        return enter(binding, data, [data[at] for at in self._covered], self.device)
 
     def check_layout(self, array: Any) -> None:
         """Raise `ValueError` if an array does not have the layout of its grid's arrays."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,8 @@ from psyclone_storage.runtime.gocean.reductions import (
     reduced_on_rank,
     reduced_over_ranks,
 )
-from psyclone_storage.storage import RDWR, Storage, storage
+from psyclone_storage.storage import RDWR, WRONLY, Storage, storage
+from psyclone_storage.storage.core.errors import PoisonedDataError
 from psyclone_storage.storage.interop.xarray import labelled
 
 Array = np.ndarray[Any, Any]
@@ -148,11 +150,39 @@ class Field:
         """
         self.check_idle()
         # An exception during the access would leave undefined values.
-        found = np.broadcast_to(np.asarray(_with_x_first(values)), np.shape(self.values[index]))
+        places = np.broadcast_to(np.int8(0), (*self.internal.shape, *self._layered))
+        found = np.broadcast_to(np.asarray(_with_x_first(values)), np.shape(places[index]))
         check_numbers(self.describe, found, self.storage.dtype)
-        with self.storage.access(None, RDWR) as array:
+        with self.renewed() if _is_everything(index) else self.storage.access(None, RDWR) as array:
             array[self.internal.box][index] = found
         self.set_dirty()
+
+    @contextmanager
+    def renewed(self, *, outside: bool = False) -> Iterator[Array]:
+        """Yield the array on the host, to set the internal region, or also points `outside`.
+
+        If the values are lost, because a kernel failed, the other points are zero. They are derived
+        from the internal region if the boundaries are periodic or closed.
+
+        Raises:
+            PoisonedDataError: the values are lost, and the grid has other boundaries.
+        """
+        access = self.storage.access(None, RDWR)
+        try:
+            array = access.__enter__()  # pylint: disable=unnecessary-dunder-call
+        except PoisonedDataError as error:
+            sides = {one for pair in self.grid.boundaries for one in pair}
+            if not outside and not sides <= {Boundary.PERIODIC, Boundary.CLOSED}:
+                error.add_note(
+                    f"{self.describe()} also has points around the domain: call fill() first."
+                )
+                raise
+            access = self.storage.access(None, WRONLY)
+            array = access.__enter__()  # pylint: disable=unnecessary-dunder-call
+            array[...] = 0
+        with ExitStack() as ended:
+            ended.push(access)
+            yield array
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the columns of the internal region."""
@@ -172,7 +202,7 @@ class Field:
         if found.ndim:
             raise TypeError(f"{self.describe()} is filled with a number, not with {value!r}.")
         check_numbers(self.describe, found, self.storage.dtype)
-        with self.storage.access(None, RDWR) as array:
+        with self.storage.access(None, WRONLY) as array:
             array[...] = found
             self.reflect(array, self.grid.halo)
         self.set_clean(self.grid.halo)
@@ -358,9 +388,15 @@ class Field:
         # A rank that raised earlier would leave the others waiting.
         if reproducible and any(isinstance(one, float) for one in parts):
             rank = next(at for at, one in enumerate(parts) if isinstance(one, float))
+            names = " and ".join([one.describe() for one in dict.fromkeys(fields)])
+            what = f"{names} has a value that"
+            if len(fields) > 1:
+                is_square = fields[0] is fields[1]
+                what = (
+                    f"{'the square of a value' if is_square else 'a product of values'} of {names}"
+                )
             raise ValueError(
-                f"{self.describe()} has a value that is infinite or not a number, on rank {rank}: "
-                f"it has no exact sum."
+                f"{what} is infinite or not a number, on rank {rank}: there is no exact sum."
             )
         return combined("sum", parts)
 
@@ -533,3 +569,9 @@ def exchange(fields: Sequence[Field], depth: int = 1, *, only_dirty: bool = Fals
     wanted = [field for field in fields if not only_dirty or field.is_dirty(depth)]
     if wanted:
         update_halos(wanted, depth)
+
+
+def _is_everything(index: Any) -> bool:
+    """Return whether an index selects all points by its form."""
+    items = index if isinstance(index, tuple) else (index,)
+    return all(one is Ellipsis or (isinstance(one, slice) and one == slice(None)) for one in items)

@@ -101,8 +101,8 @@ class Grid:
     Raises:
         TypeError: an argument has a wrong type.
         ValueError: the domain cannot be divided in this way, a periodic or closed domain has fewer
-            points than the halo, a distance is not positive, an array has a wrong shape, or there
-            is no such boundary or device.
+            points than the halo, a distance is not positive, an array has a wrong shape, a mask has
+            values other than integers, or there is no such boundary or device.
     """
 
     def __init__(  # noqa: PLR0913 - what a grid is made of
@@ -326,6 +326,16 @@ class Grid:
 
     def _checked_mask(self, mask: Array) -> Array:
         self._check_shape("A mask", mask)
+        if mask.dtype.kind not in "biuf":
+            raise TypeError(f"A mask contains integers, not values of the type {mask.dtype}.")
+        limits = np.iinfo(np.int32)
+        is_integer = (mask >= limits.min) & (mask <= limits.max) & (np.floor(mask) == mask)
+        if not is_integer.all():
+            at = tuple(map(int, np.argwhere(~is_integer)[0]))
+            raise ValueError(
+                f"A mask contains integers, but has {mask[at].item()!r} at {at}: write, for "
+                f"example, 'mask > 0.5'."
+            )
         return mask.astype(np.int32)
 
     def _check_shape(self, what: str, values: Array) -> None:

@@ -7,14 +7,14 @@ written data are marked at the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 
 from psyclone_storage.base.uncaught import HaloWidthError, blamed
-from psyclone_storage.runtime.binding import HeldData, check_once, holding
+from psyclone_storage.runtime.binding import HeldData, check_once, enter, holding
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.storage import bound
@@ -49,24 +49,37 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
     fields = (*read, *moved, *written, *covered)
     check_fields(fields, (*moved, *written, *covered))
     check_meant(fields, meant)
-    for field in covered:
-        if field.region_is_all:
+    whole = [field for field in covered if field.region_is_all]
+    for field in whole:
+        if field.storage.buffer.poisoned is None:
             _ = field.storage.data_wo
-    names = {str(number): field.storage for number, field in enumerate(fields)}
     changed = {*written, *covered, *_dirty(moved, depths)}
-    writes = [name for name, field in zip(names, fields, strict=True) if field in changed]
     is_done = False
     try:
-        with bound(names, writes=writes) as found, np.errstate(all="ignore"):
-            arrays = tuple(found.values())
-            pairs = zip(fields, arrays, strict=True)
-            with holding(HeldData([pair for pair in pairs if pair[0] in changed])):
-                yield arrays
+        with _arrays(fields, changed, whole) as arrays:
+            yield arrays
         is_done = sets_flags
     finally:
         if not is_done:
             for field in (*written, *covered):
                 field.set_dirty()
+
+
+@contextmanager
+def _arrays(
+    fields: Sequence[Field], changed: Container[Field], whole: Sequence[Field]
+) -> Iterator[tuple[Any, ...]]:
+    """Acquire fields and yield their arrays; lost values of `whole` fields are dropped."""
+    names = {str(number): field.storage for number, field in enumerate(fields)}
+    writes = [name for name, field in zip(names, fields, strict=True) if field in changed]
+    binding = bound(names, writes=writes)
+    found = enter(binding, fields, whole, None)
+    with ExitStack() as ended, np.errstate(all="ignore"):
+        ended.push(binding)
+        arrays = tuple(found.values())
+        pairs = zip(fields, arrays, strict=True)
+        ended.enter_context(holding(HeldData([pair for pair in pairs if pair[0] in changed])))
+        yield arrays
 
 
 def _dirty(fields: Sequence[Field], depths: Sequence[int]) -> Iterator[Field]:

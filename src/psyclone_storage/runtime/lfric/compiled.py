@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from psyclone_storage.base.uncaught import blamed
-from psyclone_storage.runtime.binding import BoundRoutine, BoundStorages
+from psyclone_storage.runtime.binding import BoundRoutine, BoundStorages, enter
 from psyclone_storage.runtime.lfric.held import (
     Data,
     check_data,
     check_types,
-    enter,
     is_whole,
 )
 from psyclone_storage.runtime.lfric.library import Array

@@ -9,12 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from psyclone_storage.base.uncaught import blamed
-from psyclone_storage.runtime.binding import HeldData, check_once, holding
+from psyclone_storage.runtime.binding import HeldData, check_once, enter, holding
 from psyclone_storage.runtime.lfric.field import DofField
 from psyclone_storage.runtime.lfric.matrices import Matrices
 from psyclone_storage.runtime.lfric.meant import check_meant
 from psyclone_storage.storage import WRONLY, bound
-from psyclone_storage.storage.core.errors import PoisonedDataError
 
 Data: TypeAlias = DofField | Matrices
 
@@ -60,34 +59,6 @@ def held(
         arrays = tuple(found.values())
         ended.enter_context(holding(HeldData(list(zip(data, arrays, strict=True))[len(read) :])))
         yield arrays
-
-
-def enter(binding: Any, data: Sequence[Data], covered: Sequence[Data], device: str | None) -> Any:
-    """Enter a binding of data and return their arrays.
-
-    Work that should have produced values may have failed (poisoned values). Poisoned values of
-    `covered` data are discarded, unless values of other data are poisoned. If the binding cannot be
-    entered, the state does not change.
-
-    Raises:
-        PoisonedDataError: earlier work that produces values of other data has failed.
-    """
-    try:
-        return binding.__enter__()  # pylint: disable=unnecessary-dunder-call  # left by the caller
-    except PoisonedDataError:
-        spoiled = {one: one.storage.buffer.poisoned for one in data}
-        causes = {one: cause for one, cause in spoiled.items() if cause is not None}
-        if not causes or any(one not in covered for one in causes):
-            raise
-    for datum in causes:
-        with datum.storage.access(device, WRONLY):
-            pass
-    try:
-        return binding.__enter__()  # pylint: disable=unnecessary-dunder-call
-    except BaseException:
-        for datum, cause in causes.items():
-            datum.storage.buffer.replicas.poison(cause)
-        raise
 
 
 def overwrite(datum: Data, device: str | None) -> None:

@@ -323,3 +323,83 @@ def test_the_flow_with_promises_is_computed_once(
     cures = [bench.cures("work", one.uid) for one in bench.loops("work")]
     assert all("unknown" in {fact.name for fact in found} for found in cures)
     assert len(computed) == 3
+
+
+GROWING = """module growing_mod
+  implicit none
+  type :: growing
+    integer :: k
+    integer, allocatable :: c(:)
+  end type growing
+contains
+  subroutine work(u, h)
+    type(growing), intent(in) :: u(9)
+    integer, intent(out) :: h(9)
+    type(growing) :: one
+    integer :: i
+    do i = 1, 9
+      one = u(i)
+      h(i) = sum(one%c)
+    end do
+    {later}
+  end subroutine work
+end module growing_mod
+"""
+
+
+@pytest.mark.parametrize(
+    ("later", "private"),
+    [("", True), ("one%k = 3", True), ("one%c(2) = 3", False), ("h(1) = size(one%c)", False)],
+)
+def test_a_private_object_is_not_expected_to_have_allocated_components(
+    later: str, private: bool
+) -> None:
+    """After the loop, they are those of the object from before it."""
+    found = file_bench(GROWING.format(later=later)).verdict("work", "loop1")
+    assert found.is_independent is private
+    assert not private or found.clauses.private == ("one",)
+
+
+COMMON = """module blocks_mod
+  implicit none
+  real :: x(99)
+  {module}
+contains
+  subroutine work(n)
+    integer, intent(in) :: n
+    real :: y(99), z(99)
+    integer :: i
+    common /block/ y, z
+    do i = 1, n
+      y(i) = {read}(i + 1)
+    end do
+  end subroutine work
+end module blocks_mod
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "read", "independent"),
+    [
+        ("integer, parameter :: k = 4", "z", True),
+        ("common /block/ x", "z", False),
+        ("common /block/ x", "x", False),
+        ("integer, parameter :: k = 4", "y", False),
+    ],
+)
+def test_members_of_a_common_block_share_no_data(module: str, read: str, independent: bool) -> None:
+    """Another routine or the module may give its data other names."""
+    found = file_bench(COMMON.format(module=module, read=read)).verdict("work", "loop1")
+    assert found.is_independent is independent
+
+
+@pytest.mark.parametrize("change", ["w = b(1:j, 1:j)", "call unknown(w)"])
+def test_an_inquiry_reads_no_elements(change: str) -> None:
+    """Only the outer loop may reallocate the array whose elements the inner one writes."""
+    bench = subroutine_bench(
+        f"do j = 1, 9\n{change}\ndo i = 1, size(w, 2)\nw(1:size(w, 1), i) = size(w) + i\nend do\n"
+        "end do\nk = size(w)",
+        "real :: b(9, 9)\nreal, allocatable :: w(:, :)\ninteger :: i, j, k",
+    )
+    verdicts = [bench.verdict("work", uid).is_independent for uid in ("loop1", "loop2")]
+    assert verdicts == [False, True]

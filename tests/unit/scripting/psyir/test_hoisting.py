@@ -75,6 +75,29 @@ def test_results_of_a_loop_are_not_used_where_names_have_other_meanings() -> Non
         transformation.apply(inner)
 
 
+STAYING = {
+    "counter": ("k = i + 1", "it reads 'i', and the loop writes 'i' (line 11)"),
+    "shape": ("k = size(w)\nw = b(1:i)", "it reads 'w', and the loop writes 'w' (line 13)"),
+    "later write": ("k = mode\nif (mode > 0) k = 2", "the loop also writes 'k' (line 13)"),
+    "earlier read": ("k = mode\nb(i) = k\nk = 3", "the loop also reads 'k' (line 13)"),
+    "pointer": ("k = int(q(1))\np(i) = 1", "it reads 'q(1)', and the loop writes 'p(i)' (line 13)"),
+    "function": ("f(1) = mode", "'f(1)' may have other names"),
+    "target": ("p(1) = mode", "'p(1)' may have other names"),
+    "call": ("k = mode\ncall unknown()", "'call unknown()' may have other effects (line 13)"),
+}
+
+
+@pytest.mark.parametrize(("body", "reason"), STAYING.values(), ids=STAYING)
+def test_a_reason_names_the_statement_that_keeps_an_assignment_in_its_loop(
+    body: str, reason: str
+) -> None:
+    declared = "real, allocatable :: w(:)\nreal, pointer :: p(:), q(:)\n"
+    tree = tree_on_bench(f"{HEAD}{declared}do i = 1, n\n{body}\nend do\n{TAIL}")
+    with pytest.raises(TransformationError) as caught:
+        hoist(tree)
+    assert caught.value.value.endswith(f" cannot leave its loop: {reason}.")
+
+
 INQUIRIES = """\
 module columns_mod
   implicit none
@@ -121,6 +144,47 @@ contains
   end subroutine advance
 end module columns_mod
 """
+REALLOCATED = """\
+module columns_mod
+  implicit none
+  type :: growing
+    integer, allocatable :: c(:)
+  end type growing
+contains
+  subroutine advance(g)
+    integer, intent(in) :: g(9)
+    type(growing) :: one, other
+    integer, allocatable :: w(:), v(:)
+    integer :: h(9), i, j, k, m
+    h = 0
+    v = g
+    do i = 1, 9
+      w = g(1:i)
+      do j = lbound(w, 1), ubound(w, 1)
+        w(j) = w(j) + 1
+      end do
+      h(i) = sum(w)
+      k = size(w)
+      h(i) = h(i) + k
+      m = size(v)
+      h(i) = h(i) + m
+    end do
+    print *, h
+    do i = 1, 9
+      one%c = g(1:i)
+      do j = 1, size(one%c)
+        one%c(j) = one%c(j) + 1
+      end do
+      h(i) = sum(one%c)
+      other = one
+      do j = 1, size(other%c)
+        h(i) = h(i) + 1
+      end do
+    end do
+    print *, h
+  end subroutine advance
+end module columns_mod
+"""
 RUN = """
 program main
   use columns_mod
@@ -145,8 +209,9 @@ def hoisted(text: str) -> tuple[str, int]:
 
 
 @pytest.mark.fortran
-def test_inquiries_of_sections_that_a_loop_changes_stay_in_it(tmp_path: Path) -> None:
-    new, moved = hoisted(INQUIRIES)
+@pytest.mark.parametrize("text", [INQUIRIES, REALLOCATED], ids=["sections", "reallocated"])
+def test_inquiries_whose_value_a_loop_changes_stay_in_it(text: str, tmp_path: Path) -> None:
+    new, moved = hoisted(text)
     assert moved == 1
     (tmp_path / "new").mkdir()
-    assert output_of(new, tmp_path / "new", main=RUN) == output_of(INQUIRIES, tmp_path, main=RUN)
+    assert output_of(new, tmp_path / "new", main=RUN) == output_of(text, tmp_path, main=RUN)

@@ -1,0 +1,86 @@
+"""Variables of which each iteration of a loop, or each thread, may have a copy."""
+
+from __future__ import annotations
+
+from psyclone_storage.analysis.bodies.coverage import Coverage
+from psyclone_storage.analysis.bodies.def_use import touches_any
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
+from psyclone_storage.ir.expr import Member, Name
+from psyclone_storage.ir.paths import Variable
+from psyclone_storage.ir.types import ScalarType
+from psyclone_storage.ir.unit import Assign
+
+
+def may_be_copied(variable: Variable, flow: Flow) -> bool:
+    """Return whether a clause may contain a variable: a plain scalar local to the routine."""
+    key, code = variable[0], flow.code
+    declared = code.declared(key)
+    if len(variable) > 1 or declared is None or declared.shape:
+        return False
+    if key in flow.names.threadprivate:
+        return False
+    if key in flow.names.unclear or key in flow.names.aliases or flow.names.is_shared(variable):
+        return False
+    if code.internal is not None and key in code.internal.names:
+        return False
+    hidden = {"volatile", "allocatable", "parameter", "asynchronous", "optional"}
+    return isinstance(declared.type, ScalarType) and not declared.words & hidden
+
+
+def is_private_scalar(variable: Variable, writes: list[Item], loop: FlowNode, flow: Flow) -> bool:
+    """Return whether a scalar is private: each iteration sets it before reading it.
+
+    It must not be read after the loop.
+    """
+    return (
+        len(variable) == 1
+        and not flow.names.is_shared(variable)
+        and not flow.names.may_be_absent(variable[0])
+        and not any(item.path.subscripts for item in writes)
+        and not touches_any(variable, flow.body(loop).exposed)
+        and not flow.is_read_later(loop, variable)
+        and is_allocated_anew(variable[0], loop, flow)
+    )
+
+
+def is_own_array(variable: Variable, loop: FlowNode, flow: Flow) -> bool:
+    """Return whether an array can be private to each iteration."""
+    names = flow.names
+    declared = names.declaration(variable)
+    if len(variable) > 1 or declared is None or not declared.shape:
+        return False
+    if not names.is_local(variable[0]) or names.is_shared(variable):
+        return False
+    if not is_allocated_anew(variable[0], loop, flow):
+        return False
+    return Coverage(flow, variable).is_own(loop, flow.items_of(variable[0]))
+
+
+def is_allocated_anew(root: str, loop: FlowNode, flow: Flow) -> bool:
+    """Return whether no statement needs the shape that another iteration gave to a variable.
+
+    Inquiries about the shape are reads. Assignments to elements and components need it, too. The
+    lower bounds of an array that has the right shape before an assignment do not change.
+    """
+    names = flow.names
+    writes = [item for item in flow.items_of(root) if item.writes]
+    changes = [item.node for item in writes if item.access.of_shape]
+    if not any(loop.number < node.number < loop.stop for node in changes):
+        return True
+    first = min(
+        (node.number for node in changes if node.around[-1:] == (loop.number,)), default=loop.stop
+    )
+    declared = names.declaration((root,))
+    if declared is not None and declared.shape and not all(map(_has_default_bounds, changes)):
+        return False
+    return all(
+        first < item.node.number < loop.stop
+        for item in writes
+        if item.node not in changes and names.reallocations.is_allocated(item.variable)
+    )
+
+
+def _has_default_bounds(node: FlowNode) -> bool:
+    """Return whether a statement that allocates an array gives it the lower bounds 1."""
+    line = node.line
+    return isinstance(line, Assign) and not isinstance(line.value, Name | Member)
