@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 MOST_LOCAL_ELEMENTS = 2**17
 """Elements of the local arrays of a kernel: 1 MiB, as the stack of a thread may have 2 MiB."""
 
