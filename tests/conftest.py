@@ -145,6 +145,8 @@ def pytest_configure(config: pytest.Config) -> None:
     let_ranks_sleep(config)
     # A tenth of the time of the Fortran compiler is spent on small pages.
     os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
+    # A fifth of the time of a command that imports NumPy is spent on threads of OpenBLAS.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     if most := config.getoption("--cpu-times"):
         config.pluginmanager.register(CpuTimes(most))

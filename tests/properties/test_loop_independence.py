@@ -285,7 +285,7 @@ def test_most_parallel_loops_are_said_to_be() -> None:
     counted: Counter[bool] = Counter()
 
     @seed(7)
-    @settings(max_examples=some_of(300), **ANY_TIME)
+    @settings(max_examples=some_of(400), **ANY_TIME)
     @given(routines())
     def count(text: str) -> None:
         if is_parallel_for_some_values(text):

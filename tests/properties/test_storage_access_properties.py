@@ -53,7 +53,7 @@ from psyclone_storage.transform.transfers import with_derived
 from psyclone_storage.transform.workbench import Workbench
 
 BATCHES = range(4)
-LEAST = some_of(60)
+LEAST = some_of(80)
 """Schedules of a batch in any run."""
 STEPS_TRIED = 8
 ON_DEVICE = 0.5
