@@ -548,8 +548,7 @@ def _to_real(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Typ
     made = as_real(scope, found)
     if function.takes is Signature.TO_DOUBLE:
         return replace(made, expr=precision.double(scope, made.expr), kinds=DOUBLE)
-    is_plain = scope.single is None or found.type is _WHOLE
-    expr = made.expr if is_plain else precision.weak(scope, made.expr)
+    expr = made.expr if scope.single is None else precision.weak(scope, made.expr)
     return replace(made, expr=expr, kinds=_known_weak(scope, found))
 
 
