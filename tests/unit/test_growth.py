@@ -17,6 +17,9 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 from compile_time import Series, exponent
 
+from psyclone_storage.ir.facts import Fact, FactKind
+from support.file_benches import share, subroutine_bench
+
 PACKAGE = str(Path(psyclone_storage.__file__).parent)
 
 # Whether the size counts invokes, the size, the most work of twice the size, options, and the
@@ -76,3 +79,24 @@ def compile_program(words: list[str], folder: Path) -> None:
 def test_the_exponent_of_a_power_is_found() -> None:
     sizes = (10, 20, 40)
     assert exponent([(size, 3.0 * size**1.5) for size in sizes]) == pytest.approx(1.5)
+
+
+def test_promises_about_some_loops_cost_nothing_at_others() -> None:
+    """Recipes of LFRic make 170 promises about each of 400 loops."""
+
+    def work(loops: int) -> int:
+        names = [f"a{number}" for number in range(40)]
+        text = "\n".join(
+            f"do i = 1, n\n  a{number % 40}(i) = 1.0\nend do" for number in range(loops)
+        )
+        bench = subroutine_bench(text, f"integer :: i\nreal :: {'(n), '.join(names)}(n)")
+
+        def shared() -> None:
+            for loop in bench.loops("work"):
+                bench.assume(*(Fact(FactKind.IGNORED, one, "work", loop.uid) for one in names))
+                share(bench, loop.uid)
+
+        return calls_during(shared)
+
+    once, twice = work(20), work(40)
+    assert twice < 2.6 * once, (once, twice)

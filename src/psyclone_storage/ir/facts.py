@@ -6,13 +6,17 @@ report can show on which assertions the result depends.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from itertools import chain, product
 
 from psyclone_storage.base.digest import digest_of
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.loops import loops_of
 from psyclone_storage.ir.rewrite import with_each_block
+from psyclone_storage.ir.routine import Routine
 
 
 class FactKind(Enum):
@@ -82,6 +86,43 @@ class Fact:
 Facts = tuple[Fact, ...]
 
 
+class GroupedFacts(tuple[Fact, ...]):
+    """Facts, and the same in `groups` by the routine and the loop that they are about.
+
+    A recipe makes thousands. Therefore, a question about a loop does not look at all of them.
+    """
+
+    groups: Mapping[tuple[str, str], Facts]
+
+    @classmethod
+    def of(cls, facts: Iterable[Fact], groups: Mapping[tuple[str, str], Facts]) -> GroupedFacts:
+        """Return facts with their groups, which are given."""
+        made = cls(facts)
+        made.groups = groups
+        return made
+
+    def with_facts(self, facts: Iterable[Fact]) -> GroupedFacts:
+        """Return these facts and others, each once."""
+        new: dict[tuple[str, str], list[Fact]] = {}
+        for one in facts:
+            new.setdefault((key_of(one.routine), one.loop), []).append(one)
+        groups, added = dict(self.groups), list[Fact]()
+        for key, items in new.items():
+            group = groups.get(key, ())
+            groups[key] = tuple(dict.fromkeys((*group, *items)))
+            added += groups[key][len(group) :]
+        return GroupedFacts.of((*self, *added), groups)
+
+    @property
+    def general(self) -> Iterator[Fact]:
+        """The facts that are not about a loop."""
+        found = (group for (_, loop), group in self.groups.items() if not loop)
+        return chain.from_iterable(found)
+
+
+NO_FACTS = GroupedFacts.of((), {})
+
+
 def digest_of_loop(loop: un.Do) -> str:
     """Return a digest of a loop's place in the text and its statements, without directives."""
     place = loop.place
@@ -112,6 +153,10 @@ def of_routine(facts: Facts, routine: str, loop: str | None = None) -> Facts:
 
     With `loop`, the uid of a loop, those about other loops are left out.
     """
+    if loop is not None and isinstance(facts, GroupedFacts):
+        places = {*product(("", routine), ("", loop))}
+        groups = (group for place, group in facts.groups.items() if place in places)
+        return tuple(chain.from_iterable(groups))
     return tuple(
         one
         for one in facts
@@ -120,18 +165,38 @@ def of_routine(facts: Facts, routine: str, loop: str | None = None) -> Facts:
 
 
 class AppliedFacts:
-    """Promises as they hold for versions of routines, made once for each promise and routine."""
+    """Promises as they hold for versions of routines, made once for each group and routine."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[int, str], tuple[Fact, Fact]] = {}
+        self._made: dict[tuple[int, str, str], tuple[Facts, Facts]] = {}
         self._digests: dict[int, tuple[un.Do, str]] = {}
 
-    def to(self, fact: Fact, routine: str) -> Fact:
-        """Return a promise that holds for a version of the routine with the key `routine`."""
-        known = (id(fact), routine)
+    def to(self, facts: GroupedFacts, routine: str, code: Routine) -> GroupedFacts:
+        """Return the promises that hold for `code`, a version of the routine `routine`.
+
+        A promise about a loop holds if the loop has the statements that it had at that time.
+        """
+        own = {key: group for key, group in facts.groups.items() if key[0] in ("", routine)}
+        loops = loops_of(code) if any(loop for _, loop in own) else ()
+        by_uid = {loop.uid: loop for loop in loops}
+        found: dict[tuple[str, str], Facts] = {}
+        for (name, uid), group in own.items():
+            if not uid or uid in by_uid:
+                digest = self.digest(by_uid[uid]) if uid else ""
+                place = (name and key_of(code.key), uid)
+                found[place] = found.get(place, ()) + self._held(group, code.key, digest)
+        return GroupedFacts.of(chain.from_iterable(found.values()), found)
+
+    def _held(self, group: Facts, routine: str, digest: str) -> Facts:
+        """Return those of a group that hold for a loop with this digest, for a version."""
+        known = (id(group), routine, digest)
         if known not in self._made:
-            made = replace(fact, routine=fact.routine and routine, statements="")
-            self._made[known] = (fact, made)
+            made = tuple(
+                replace(one, routine=one.routine and routine, statements="")
+                for one in group
+                if not one.loop or one.statements == digest
+            )
+            self._made[known] = (group, made)
         return self._made[known][1]
 
     def digest(self, loop: un.Do) -> str:

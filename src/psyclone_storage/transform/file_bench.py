@@ -57,11 +57,12 @@ from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr
 from psyclone_storage.ir.facts import (
     FLOW_KINDS,
+    NO_FACTS,
     AppliedFacts,
     Fact,
     FactKind,
     Facts,
-    of_routine,
+    GroupedFacts,
 )
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.linking import linked
@@ -117,10 +118,10 @@ class FileBench(Bench[FileTree, NamedStep]):
         self._file = file
         self._routines = file.routines()
         self._keys = {one.extent.start: key for key, one in self._routines.items() if one.extent}
-        self._applying: dict[tuple[int, int], tuple[Routine, Facts]] = {}
+        self._applying: dict[tuple[int, int], tuple[Routine, GroupedFacts]] = {}
         self._applied = AppliedFacts()
         self._former_facts: dict[int, Facts] = {}
-        self._facts = tuple(map(self._tied, facts))
+        self._facts = NO_FACTS.with_facts(map(self._tied, facts))
         self._flows: dict[tuple[int, Facts], tuple[Routine, Flow]] = {}
         self._latest: dict[str, RoutineNames] = {}
         self._plans: dict[tuple[int, int], tuple[Routine, PlannedCode]] = {}
@@ -159,17 +160,17 @@ class FileBench(Bench[FileTree, NamedStep]):
         return found
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> GroupedFacts:
         """The promises made so far."""
         return self._facts
 
     def assume(self, *facts: Fact) -> None:
         """Record promises; those about a loop hold while it has its present statements."""
         if facts:
-            self._facts = tuple(dict.fromkeys((*self._facts, *map(self._tied, facts))))
+            self._facts = self._facts.with_facts(map(self._tied, facts))
         self._last = None
 
-    def withdraw(self, facts: Facts) -> None:
+    def withdraw(self, facts: GroupedFacts) -> None:
         """Withdraw all promises but `facts`, which were made before."""
         if facts is not self._facts:
             self._facts = facts
@@ -191,20 +192,11 @@ class FileBench(Bench[FileTree, NamedStep]):
         """Return the key of a version of a routine."""
         return code.key if code.extent is None else self._keys.get(code.extent.start, code.key)
 
-    def _own(self, code: Routine) -> Facts:
+    def _own(self, code: Routine) -> GroupedFacts:
         """Return the promises that hold for a version of a routine."""
         known = (id(code), self._facts_key)
         if known not in self._applying:
-            own = of_routine(self._facts, self._key(code))
-            loops = loops_of(code) if any(one.loop for one in own) else ()
-            by_uid = {loop.uid: loop for loop in loops}
-            found = tuple(
-                self._applied.to(one, code.key)
-                for one in own
-                if not one.loop
-                or (one.loop in by_uid and one.statements == self._applied.digest(by_uid[one.loop]))
-            )
-            self._applying[known] = (code, found)
+            self._applying[known] = (code, self._applied.to(self._facts, self._key(code), code))
         return self._applying[known][1]
 
     @property
@@ -258,7 +250,8 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def _flow_given(self, code: Routine, facts: Facts, former: RoutineNames | None = None) -> Flow:
         """Return the data flow of a routine, given promises; it is computed once."""
-        key = (id(code), tuple(one for one in facts if one.kind in FLOW_KINDS))
+        known = facts.general if isinstance(facts, GroupedFacts) else facts
+        key = (id(code), tuple(one for one in known if one.kind in FLOW_KINDS))
         if key not in self._flows:
             self._flows[key] = (code, flow_with(code, facts, former))
         return self._flows[key][1]
@@ -410,7 +403,7 @@ class FileBench(Bench[FileTree, NamedStep]):
 
     def _called_at_once(self, step: NamedStep) -> Reasons:
         """Return the reasons against threads that call a routine with saved arrays."""
-        saved = [one for one in self._facts if one.kind is FactKind.ONE_CALL]
+        saved = [one for one in self._facts.general if one.kind is FactKind.ONE_CALL]
         if not saved or not isinstance(step, AddDirective):
             return ()
         codes = {**self._routines, **self._tree}

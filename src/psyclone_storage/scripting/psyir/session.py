@@ -43,7 +43,7 @@ def commit(routine: Routine, bench: FileBench) -> None:
         Fact(FactKind.PURE, symbol.name, routine.key, place=symbol.promised_at)
         for symbol in table.promises()
     ]
-    if promised and not set(promised) <= set(bench.facts):
+    if promised and not set(promised) <= set(bench.facts.general):
         bench.assume(*promised)
     if routine.block() is code.body and not table.added:
         return
