@@ -177,6 +177,7 @@ def test_meaning(expression: str, wanted: str) -> None:
         ("n = 0\nwhile n < 3:\n    if rate > 0:\n        n += 1", [("P051", "n < 3")]),
         ("n = 0\nk = 2\nwhile n < 9:\n    n = n + k\n    k = 1", [("P051", "n < 9")]),
         ("n = 0\nk = 2\nwhile n < 9:\n    n += k\n    k += 1", [("P051", "n < 9")]),
+        ("for k in range(2147483647):\n    new[0, 0] = float((1.0, 2.0)[k])", [("P051", "k")]),
         ("x, y = 1, 2, 3", [("P051", "x, y = 1, 2, 3")]),
         ("x, y = rate", [("P051", "rate")]),
         ("a = [1, 2]\nb = a", [("P051", "a")]),
