@@ -47,6 +47,13 @@ def far(new: field[GH_READWRITE, W3], n: scalar[GH_INTEGER, GH_READ]):
     new[0, 0] = a[0]
 
 
+@kernel(operates_on=CELL_COLUMN)
+def cube(new: field[GH_READWRITE, W3], n: scalar[GH_INTEGER, GH_READ]):
+    a = np.zeros((n, n, n))
+    a[1, 2, 3] = 3.0
+    new[0, 0] = a[1, 2, 3]
+
+
 @pytest.fixture(params=["c", "numpy"])
 def target(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the target; CUDA has no local arrays with extents that are known at run time."""
@@ -56,7 +63,8 @@ def target(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("requested", "n"), [(first, 2**17 + 1), (last, 2**16 + 1), (first, 2**31 - 1)]
+    ("requested", "n"),
+    [(first, 2**17 + 1), (last, 2**16 + 1), (first, 2**31 - 1), (cube, 2**22), (cube, 2**30)],
 )
 def test_arrays_that_are_too_large_for_the_stack_are_an_error(requested: Any, n: int) -> None:
     configure(target="c")

@@ -354,7 +354,10 @@ def _opened_stream(path: Path) -> int:
         OSError: the stream cannot be opened, or no process opens the named pipe for reading.
     """
     if (descriptor := _descriptor(path)) is not None:
-        return os.dup(descriptor)
+        try:
+            return os.dup(descriptor)
+        except OverflowError:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF), str(path)) from None
     end = time.monotonic() + _LONGEST_WAIT
     while True:
         try:

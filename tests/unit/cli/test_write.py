@@ -202,6 +202,12 @@ def test_an_open_file_keeps_what_others_write(tmp_path: Path, name: str) -> None
     assert log.read_bytes() == b"first second third"
 
 
+@pytest.mark.parametrize("number", [987, 10**12])
+def test_a_file_that_is_not_open_is_an_error(number: int) -> None:
+    with pytest.raises(CompileError, match="cannot be written: Bad file descriptor"):
+        write_text(Path(f"/dev/fd/{number}"), "text")
+
+
 def test_a_failure_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,6 +68,7 @@ number[0, 0] += total % 7
     "wide_of_short": "wide[0, 0] = np.float64(short[0, 0]) * short[0, 0]",
     "python_of_short": "new[0, 0] = float(short[0, 0]) * 0.1 * short[1, 0]",
     "python_of_wide": "wide[0, 0] = float(np.sqrt(2.0)) + np.float32(step)",
+    "python_of_integers": "new[0, 0] = float(np.int32(3)) * short[0, 0] * 0.1 * float(near[0, 0])",
     "maximum_of_numbers": "wide[0, 0] = np.maximum(-np.float32(0.3), 0.3)",
     "truncated": "number[0, 0] = int(3.7 * short[0, 0]) - int(wide[0, 0])",
     "integers_of_numpy": "wide[0, 0] = np.int32(2.5 * short[0, 0]) * short[1, 0] + wide[0, 0]",

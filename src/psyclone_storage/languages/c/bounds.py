@@ -90,14 +90,14 @@ static inline int32_t psy_index(int32_t index, int32_t length, const char *what)
 
 ROOM = "psy_has_room"
 ROOM_TEXT = """\
-static int psy_has_room(int64_t elements, const char *what)
+static int psy_has_room(double elements, const char *what)
 {
     if (elements <= MOST_ELEMENTS)
         return 1;
     if (!__atomic_exchange_n(&psy_is_outside, 1, __ATOMIC_ACQ_REL))
         snprintf(psy_outside_text, sizeof psy_outside_text,
-                 "%s: local arrays have %lld elements, but at most MOST_ELEMENTS are possible.",
-                 what, (long long) elements);
+                 "%s: local arrays have %.0f elements, but at most MOST_ELEMENTS are possible.",
+                 what, elements);
     return 0;
 }
 """.replace("MOST_ELEMENTS", str(MOST_LOCAL_ELEMENTS))
@@ -135,7 +135,9 @@ def _start(routine: str, place: Span | None) -> str:
 def check_of_room(elements: Sequence[str], where: CheckedPlace) -> str:
     """Return the condition that local arrays with these numbers of elements fit on the stack."""
     (text,) = where.texts(1)
-    return f"{ROOM}({' + '.join(elements)}, {_literal(text)})"
+    # Products of integers may overflow.
+    count = " + ".join(f"1.0 * {one}" for one in elements)
+    return f"{ROOM}({count}, {_literal(text)})"
 
 
 def checked_index(index: CValue, extent: CValue, where: CheckedPlace) -> CValue:

@@ -51,7 +51,7 @@ from psyclone_storage.languages.python.parse.scope import (
     ModuleVariable,
 )
 from psyclone_storage.languages.python.parse.statements import read_block
-from psyclone_storage.languages.python.parse.tree import depth_of
+from psyclone_storage.languages.python.parse.tree import depth_of, names_in_tree
 from psyclone_storage.languages.python.parse.weak_types import NumberKinds
 from psyclone_storage.passes.proven_indices import with_proven_indices
 
@@ -139,12 +139,12 @@ def _scope(
     """Return the initial names in the body of a kernel."""
     tree, args = found.tree, found.node.args
     own = tuple(arg.arg for arg in (*args.posonlyargs, *args.args))
-    names = NameTable({*own, found.node.name, *_written_names(found.node)})
+    names = NameTable({*own, found.node.name, *names_in_tree(found.node)})
     assigned = assigned_names(found.node)
     constants = constants_of(tree, dialect.real, offered(tree), beside)
     renamed: dict[str, str] = {}
     if dialect.of_points:
-        used = (constants.keys() & _written_names(found.node)) - assigned
+        used = (constants.keys() & names_in_tree(found.node)) - assigned
         renamed = _renamed((*own, *sorted(assigned)), used, names)
     inside = tuple(renamed.get(one, one) for one in own)
     passed = _passed(inside, dummies, names)
@@ -214,10 +214,6 @@ def _renamed(own: tuple[str, ...], constants: set[str], names: NameTable) -> dic
         elif seen.setdefault(name.lower(), name) != name:
             found[name] = names.fresh(f"{name}_of_kernel")
     return found
-
-
-def _written_names(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
 def _access(

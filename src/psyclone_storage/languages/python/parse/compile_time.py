@@ -23,7 +23,12 @@ from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.function_sources import ModuleTexts, no_modules
 from psyclone_storage.languages.python.parse.functions import CallableImports, offered
 from psyclone_storage.languages.python.parse.scope import ConstantArray, KernelScope
-from psyclone_storage.languages.python.parse.tree import PythonTree, left_operations, read_tree
+from psyclone_storage.languages.python.parse.tree import (
+    PythonTree,
+    left_operations,
+    names_in_tree,
+    read_tree,
+)
 
 UNKNOWN_VALUE: Any = object()
 """The result where a value is not known at compile time."""
@@ -411,7 +416,7 @@ def folded_condition(scope: KernelScope, node: ast.expr) -> bool | None:
 
     Variables of the module have no part in it: they are read when the kernel runs.
     """
-    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    names = names_in_tree(node)
     others = names - scope.literals.keys() - scope.assigned - scope.values.keys()
     is_variable = any(isinstance(scope.tables.get(name), int | float) for name in others)
     if is_variable or names.isdisjoint(scope.literals):

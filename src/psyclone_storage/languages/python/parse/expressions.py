@@ -37,7 +37,7 @@ from psyclone_storage.languages.python.parse.compile_time import (
     written,
 )
 from psyclone_storage.languages.python.parse.constructs import unsupported
-from psyclone_storage.languages.python.parse.extremes import index_with_check
+from psyclone_storage.languages.python.parse.extremes import excess, index_with_check
 from psyclone_storage.languages.python.parse.functions import (
     ALL,
     Signature,
@@ -231,7 +231,8 @@ def _element_of_table(
         return UNKNOWN
     for part, extent, at in zip(parts, shape, index, strict=True):
         number = integer_value(part.expr)
-        if number is not None and not -extent <= number < extent:
+        is_known = number is not None and not -extent <= number < extent
+        if is_known or excess(scope, part.expr, nodes.signed_integer(extent)) >= 0:
             message = f"'{scope.text(at)}' is out of range: the table has {extent} elements."
             return scope.refuse("P051", message, at)
     array = constant_array(scope, node, table)
@@ -548,8 +549,7 @@ def _to_real(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Typ
     made = as_real(scope, found)
     if function.takes is Signature.TO_DOUBLE:
         return replace(made, expr=precision.double(scope, made.expr), kinds=DOUBLE)
-    is_plain = scope.single is None or found.type is _WHOLE
-    expr = made.expr if is_plain else precision.weak(scope, made.expr)
+    expr = made.expr if scope.single is None else precision.weak(scope, made.expr)
     return replace(made, expr=expr, kinds=_known_weak(scope, found))
 
 

@@ -48,6 +48,7 @@ from psyclone_storage.languages.python.parse.sequences import (
     iterated_items,
     sequence_items,
 )
+from psyclone_storage.languages.python.parse.tree import names_in_tree
 from psyclone_storage.languages.python.parse.weak_types import UNKNOWN_NUMBER
 from psyclone_storage.languages.python.parse.while_loops import (
     CountedCondition,
@@ -212,12 +213,8 @@ def _unrolled(scope: KernelScope, node: ast.For) -> list[Line]:
             copies.add(partial(_one_copy, scope, node, item))
     _forget_values(scope, [node])
     if scope.known is not None:
-        scope.known -= {scope.code(name) for name in _names_of(node.target)}
+        scope.known -= {scope.code(name) for name in names_in_tree(node.target)}
     return [*made, *copies.lines()]
-
-
-def _names_of(target: ast.expr) -> set[str]:
-    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
 
 
 def _one_copy(scope: KernelScope, node: ast.For, item: ast.expr) -> tuple[Line, ...]:

@@ -143,6 +143,11 @@ def depth_of(node: ast.AST) -> int:
     return max(depth for _, depth in _with_depths(node))
 
 
+def names_in_tree(node: ast.AST) -> set[str]:
+    """Return the names in a syntax tree."""
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
 def left_operations(node: ast.BinOp) -> Iterator[ast.BinOp]:
     """Yield an operation, its left operand if this is one too, and so on.
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.languages.python.parse.compile_time import is_int, value_of
 from psyclone_storage.languages.python.parse.scope import KernelScope
+from psyclone_storage.languages.python.parse.tree import names_in_tree
 
 _MIRRORED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _UPWARDS, _INCLUSIVE = (ast.Lt, ast.LtE), (ast.LtE, ast.GtE)
@@ -40,8 +41,7 @@ def counted_condition(scope: KernelScope, node: ast.While) -> CountedCondition |
         is_upwards = issubclass(op, _UPWARDS)
         if step is None or (step > 0) is not is_upwards:
             continue
-        names = {one.id for one in ast.walk(limit) if isinstance(one, ast.Name)}
-        if _is_fixed(limit) and not names & stored:
+        if _is_fixed(limit) and not names_in_tree(limit) & stored:
             return CountedCondition(name, limit, step, issubclass(op, _INCLUSIVE), complete)
     return None
 
@@ -84,6 +84,8 @@ def _step(scope: KernelScope, loop: ast.While, name: str) -> int | None:
             skips = any(isinstance(inner, ast.Continue)
                         for one in loop.body[:number] for inner in ast.walk(one))  # fmt: skip
             if not is_int(value) or not value or skips or len(stores) != 1:
+                return None
+            if names_in_tree(by) & stored_names(loop.body):
                 return None
             return int(value if isinstance(op, ast.Add) else -value)
     return None
