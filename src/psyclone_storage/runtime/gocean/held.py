@@ -51,8 +51,9 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
     check_fields(fields, (*moved, *written, *covered))
     check_meant(fields, meant)
     for field in covered:
-        if field.region_is_all and field.storage.buffer.poisoned is None:
-            _ = field.storage.data_wo
+        values = field.storage
+        if values.device and field.region_is_all and values.buffer.poisoned is None:
+            _ = values.data_wo
     changed = {*written, *covered, *_dirty(moved, depths)}
     is_done = False
     try:
@@ -78,15 +79,18 @@ def _binding(fields: Sequence[Field], changed: Container[Field]) -> Any:
 
 
 class _Recovering:
-    """A `with` block that enters a binding with `begin`."""
+    """A `with` block that enters a binding, again with `begin` if values are lost."""
 
-    __slots__ = ("_begin", "_binding")
+    __slots__ = ("_again", "_binding")
 
     def __init__(self, binding: Any, fields: Sequence[Field], covered: Sequence[Field]) -> None:
-        self._binding, self._begin = binding, (fields, covered)
+        self._binding, self._again = binding, (fields, covered)
 
     def __enter__(self) -> Any:
-        return begin(self._binding, *self._begin)
+        try:
+            return self._binding.__enter__()  # pylint: disable=unnecessary-dunder-call
+        except PoisonedDataError:
+            return begin(self._binding, *self._again)
 
     def __exit__(self, *error: Any) -> None:
         self._binding.__exit__(*error)
