@@ -127,6 +127,8 @@ INCOMPLETE = "incomplete"
 """The attribute of a derived type with components that are not known."""
 ASSOCIATED = "associate"
 """The attribute of a name of an `associate` construct, whose selector is its value."""
+OVERLAPPING = "overlapping"
+"""The attribute of a variable that a statement of its module may join with other data."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.source import Span
-from psyclone_storage.ir.expr import Origin, Sort, Symbol
+from psyclone_storage.ir.expr import OVERLAPPING, Origin, Sort, Symbol
 from psyclone_storage.ir.types import Intent
 from psyclone_storage.ir.unit import Declare, Use
 
@@ -86,6 +86,6 @@ def declared_symbol(item: Declare, origin: Origin) -> Symbol:
 def declaration_of(symbol: Symbol) -> Declare:
     """Return the declaration of a variable or constant whose type is known."""
     assert symbol.type is not None
-    words = tuple(word for word in symbol.attributes if word != "class")
+    words = tuple(word for word in symbol.attributes if word not in ("class", OVERLAPPING))
     return Declare(symbol.name, symbol.type, words, symbol.shape, "class" in symbol.attributes,
                    symbol.value)  # fmt: skip

@@ -20,9 +20,11 @@ from psyclone_storage.analysis.bodies.effects import (
     threadprivate_in,
 )
 from psyclone_storage.analysis.bodies.overlapping_names import (
+    includes,
     opaque_items,
     overlapping_names,
     separate_members,
+    with_members,
 )
 from psyclone_storage.analysis.bodies.reshaping import Reallocations
 from psyclone_storage.base.memo import kept_lately
@@ -43,7 +45,6 @@ from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
 Answer = TypeVar("Answer")
 _SHARED = frozenset({"pointer", "target"})
 _SAVE_ALL = regex(r"(?:^|;)[ \t]*save[ \t]*(?:$|[!;])", re.IGNORECASE | re.MULTILINE)
-_INCLUDED = regex(r"\s*(?:#\s*)?include\s*['\"<]", re.IGNORECASE)
 _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
 _ANY_COMPONENT = "*"
 """The key that represents any component of a variable of unknown type."""
@@ -181,9 +182,9 @@ class RoutineNames:
         for line in walk_lines(self.code.body):
             if isinstance(line, un.Opaque) and _first_word(line) in ("data", "entry"):
                 here.append(line.names)
-            elif isinstance(line, un.Include) or _includes(line):
+            elif includes(line):
                 here.append(hidden)
-        if any(map(_includes, opaque_items(self.code.declarations))):
+        if any(map(includes, opaque_items(self.code.declarations))):
             here.append(hidden)
         return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
 
@@ -408,10 +409,11 @@ class RoutineNames:
     def threadprivate(self) -> frozenset[str]:
         """The `threadprivate` variables of OpenMP, of which each thread has its own copy."""
         texts = [f"!${line.text}" for line in self.code.directives]
-        here = threadprivate_in(" ".join(texts))
-        outer = threadprivate_in(self.code.module.place.text)
+        module = self.code.module
+        here = with_members(threadprivate_in(" ".join(texts)), self.code.declarations)
+        outer = with_members(threadprivate_in(module.place.text), module.declarations)
         hidden = {key for key in outer if self.code.declared(key) is not None}
-        return here | (outer & self.code.module.declared.keys()) - hidden
+        return here | (outer & module.declared.keys()) - hidden
 
     def may_be_absent(self, key: str) -> bool:
         """Return whether a variable is an optional dummy argument, not allowed in data clauses."""
@@ -583,11 +585,6 @@ class RoutineNames:
 @kept_lately
 def _declared_keys(items: tuple[Specified, ...]) -> frozenset[str]:
     return frozenset(item.key for item in items if isinstance(item, un.Declare))
-
-
-def _includes(item: object) -> bool:
-    """Return whether an item includes a file that was not read."""
-    return isinstance(item, un.Opaque) and _INCLUDED.match(item.text) is not None
 
 
 def _first_word(item: un.Opaque) -> str:

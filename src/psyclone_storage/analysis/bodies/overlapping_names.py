@@ -7,18 +7,30 @@ import re
 from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
+from psyclone_storage.ir.expr import OVERLAPPING
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.routine import Routine, Specified
 
 _COMMON = regex(r"\s*common\b[^;]*$", re.IGNORECASE)
+_CRAY_POINTER = regex(r"(?:^|;)\s*pointer\s*\(", re.IGNORECASE)
+_INCLUDED = regex(r"\s*(?:#\s*)?include\s*['\"<]", re.IGNORECASE)
 
 
 def overlapping_names(code: Routine) -> frozenset[str]:
     """Return the names that may denote different data in different places of a routine.
 
-    They are the names in `associate` and `select type`, those redeclared in a block, and those in
-    `equivalence` and `common` statements, except for `separate_members`.
+    They are the names in `associate` and `select type`, those redeclared in a block, those in Cray
+    pointers, and those in `equivalence` and `common` statements, except for `separate_members`.
+    For variables of other modules, statements with attributes count, too.
     """
+    found = {item.key for item in code.module.variables if OVERLAPPING in item.attributes}
+    for item in opaque_items(code.declarations) + opaque_items(code.module.declarations):
+        if {"equivalence", "common"} & item.names or _CRAY_POINTER.search(item.text):
+            found |= item.names
+    return frozenset(found) - separate_members(code) | _names_of_blocks(code)
+
+
+def _names_of_blocks(code: Routine) -> frozenset[str]:
     found: set[str] = set()
     for line in walk_lines(code.body):
         match line:
@@ -29,24 +41,39 @@ def overlapping_names(code: Routine) -> frozenset[str]:
             case un.ScopedBlock():
                 own = (item for item in line.declarations if isinstance(item, un.Declare))
                 found.update(item.key for item in own)
-    for item in opaque_items(code.declarations) + opaque_items(code.module.declarations):
-        if {"equivalence", "common"} & item.names:
-            found |= item.names
-    return frozenset(found) - separate_members(code)
+    return frozenset(found)
 
 
 def separate_members(code: Routine) -> frozenset[str]:
     """Return the names in the `common` statements of a routine if none shares the data of another.
 
-    There are none if an `equivalence` or a statement of the module may join them.
+    Names in other statements are excluded. There are none if an `equivalence`, a statement of the
+    module or an included file may join them, or if a directive contains the name of a block.
     """
-    stated = [item for item in opaque_items(code.declarations) if _COMMON.match(item.text)]
+    items = opaque_items(code.declarations)
+    stated = [item for item in items if _COMMON.match(item.text)]
+    if not stated or any("(" in item.text for item in stated):
+        return frozenset()
     found = frozenset[str]().union(*(item.names for item in stated)) - {"common"}
-    others = [item for item in opaque_items(code.declarations) if item not in stated]
-    joins = any("equivalence" in item.names and item.names & found for item in others)
-    joins = joins or any("common" in one.names for one in opaque_items(code.module.declarations))
-    is_plain = all("(" not in item.text for item in stated)
-    return found if is_plain and not joins else frozenset()
+    others = frozenset[str]().union(*(item.names for item in items if item not in stated))
+    outer = frozenset[str]().union(*(one.names for one in opaque_items(code.module.declarations)))
+    joins = ("equivalence" in others and others & found) or "common" in outer
+    parts = (*code.declarations, *walk_lines(code.body))
+    if joins or any(map(includes, parts)) or any("/" in line.text for line in code.directives):
+        return frozenset()
+    return found - others - _names_of_blocks(code)
+
+
+def with_members(found: frozenset[str], items: tuple[Specified, ...]) -> frozenset[str]:
+    """Return names with the members of the common blocks among them."""
+    stated = (item.names for item in opaque_items(items) if "common" in item.names)
+    return found.union(*(one for one in stated if one & found))
+
+
+def includes(item: object) -> bool:
+    """Return whether an item includes a file that was not read."""
+    is_text = isinstance(item, un.Opaque) and _INCLUDED.match(item.text) is not None
+    return is_text or isinstance(item, un.Include)
 
 
 @kept_lately

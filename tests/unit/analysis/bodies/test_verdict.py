@@ -393,6 +393,85 @@ def test_members_of_a_common_block_share_no_data(module: str, read: str, indepen
     assert found.is_independent is independent
 
 
+MEMBERS = """subroutine work(n)
+  implicit none
+  integer, intent(in) :: n
+  real :: x(99), y(99), t
+  real, target :: w(99)
+  real, pointer :: p(:)
+  integer :: i
+  common /block/ x, y
+  {statement}
+  p => w
+  {before}
+  do i = 1, n
+    {body}
+  end do
+  {after}
+end subroutine work
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "before", "body", "independent"),
+    [
+        ("save /block/", "", "x(i) = p(i + 1) + y(i + 1)", True),
+        ("target :: x", "", "x(i) = p(i + 1)", False),
+        ("target x", "", "y(i) = p(i + 1)", True),
+        ("pointer (address, t)", "", "x(i) = i ; y(i) = t", False),
+        ("include 'absent.inc'", "", "x(i) = p(i + 1)", False),
+        ("!$omp threadprivate(/block/)", "", "w(i) = y(i)", False),
+        ("!$omp threadprivate(/other/)", "", "w(i) = t", True),
+        ("save /block/", "associate (x => y(2:))", "y(i) = x(i)", False),
+        ("save /block/", "associate (t => y(2))", "y(i) = t", False),
+    ],
+)
+def test_other_statements_may_join_members_of_a_common_block(
+    statement: str, before: str, body: str, independent: bool
+) -> None:
+    """Separate attributes, names of blocks and directives apply to members, too."""
+    after = "end associate" if before else ""
+    text = MEMBERS.format(statement=statement, before=before, body=body, after=after)
+    assert file_bench(text).verdict("work", "loop1").is_independent is independent
+
+
+MODULES = """module first_mod
+  implicit none
+  real :: x(99)
+  {statement}
+end module first_mod
+module second_mod
+  implicit none
+  real :: z(99)
+  {statement}
+end module second_mod
+subroutine work(n)
+  use first_mod
+  use second_mod
+  implicit none
+  integer, intent(in) :: n
+  integer :: i
+  do i = 1, n
+    x(i) = z(i + 1)
+  end do
+end subroutine work
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "independent"),
+    [("save", True), ("common /block/ {}", False), ("target :: {}", False)],
+)
+def test_modules_may_join_their_variables(statement: str, independent: bool) -> None:
+    """Two modules may name the data of one common block."""
+    first, second = MODULES.split("end module first_mod")
+    text = "end module first_mod".join(
+        part.format(statement=statement.format(name))
+        for part, name in ((first, "x"), (second, "z"))
+    )
+    assert file_bench(text).verdict("work", "loop1").is_independent is independent
+
+
 @pytest.mark.parametrize("change", ["w = b(1:j, 1:j)", "call unknown(w)"])
 def test_an_inquiry_reads_no_elements(change: str) -> None:
     """Only the outer loop may reallocate the array whose elements the inner one writes."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
-from psyclone_storage.ir.expr import INCOMPLETE, Origin, Sort, Symbol
+from psyclone_storage.ir.expr import INCOMPLETE, OVERLAPPING, Origin, Sort, Symbol
 from psyclone_storage.ir.parsed import Declaration, ParsedUse, ScopeKind
 from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -24,6 +25,8 @@ _ACCESS = regex(r"(?P<word>public|private)\b\s*(?:::)?\s*(?P<names>.*)$", re.IGN
 _ENUMERATOR = regex(r"enumerator\b\s*(?:::)?\s*(?P<names>.*)$", re.IGNORECASE)
 _POINTER = regex(r"procedure\s*\([^()]*\)[^:]*::\s*(?P<names>.*)$", re.IGNORECASE)
 _NAME = regex(r"(?:^|,)\s*([a-z]\w*)", re.IGNORECASE)
+_JOINING = frozenset({"common", "equivalence", "pointer", "target", "volatile"})
+"""The first words of attribute statements after which a variable may share data with another."""
 _INTEGER = ScalarType(Intrinsic.INTEGER)
 _CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
 
@@ -101,8 +104,11 @@ def uses_of(uses: tuple[ParsedUse, ...]) -> tuple[Use, ...]:
 
 
 def _symbols(scope: ScopeNode) -> Iterator[Symbol]:
+    joined = scope.untyped if scope.kind is ScopeKind.MODULE and scope.untyped & _JOINING else ()
     for item in scope.parsed.declarations:
-        yield symbol_of(item, Origin.HOST, scope.name)
+        symbol = symbol_of(item, Origin.HOST, scope.name)
+        words = (*symbol.attributes, OVERLAPPING) if symbol.key in joined else symbol.attributes
+        yield replace(symbol, attributes=words)
     yield from _structures(scope)
     for inner in scope.children:
         yield from _procedure(inner, scope.name)
