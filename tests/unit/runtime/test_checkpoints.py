@@ -126,6 +126,16 @@ def test_other_fields_are_errors(read: Callable[[Path], None], says: str, tmp_pa
         read(tmp_path)
 
 
+@pytest.mark.parametrize("parts", [[], [[[0, 0], [3, 4]]]])
+def test_parts_that_omit_points_are_errors(parts: list[Any], tmp_path: Path) -> None:
+    field = Field(grid(), values=VALUES)
+    about = write_checkpoint(tmp_path, {"h": field}) / "checkpoint.json"
+    about.write_text(json.dumps({**json.loads(about.read_text()), "parts": parts}))
+    with pytest.raises(CheckpointError, match="is damaged: its parts omit points"):
+        read_checkpoint(tmp_path, {"h": field})
+    np.testing.assert_array_equal(field.values, VALUES)
+
+
 def test_wrong_arguments_are_errors(tmp_path: Path) -> None:
     field = Field(grid())
     with pytest.raises(FileNotFoundError, match="no complete checkpoint"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ import numpy as np
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.grid import Grid
 from psyclone_storage.runtime.gocean.region import Region
+from psyclone_storage.storage import RDWR
+from psyclone_storage.storage.core.errors import PoisonedDataError
 
 _DESCRIPTION = "checkpoint.json"
 _UNFINISHED = ".unfinished"
@@ -123,12 +125,14 @@ def _together(grid: Grid, work: Callable[[], Any]) -> list[str]:
         result = str(work())
     except FileNotFoundError as error:
         message, kind = str(error), "missing"
+    except CheckpointError as error:
+        message, kind = str(error), "damaged"
     except (OSError, ValueError) as error:
         message = str(error) or type(error).__name__
     found = grid.ranks.gathered((message, kind, result))
     for rank, (said, of_kind, _) in enumerate(found):
         if said and of_kind:
-            raise FileNotFoundError(said)
+            raise (FileNotFoundError if of_kind == "missing" else CheckpointError)(said)
         if said:
             raise CheckpointError(f"Rank {rank} cannot access a file of the checkpoint: {said}")
     return [text for _, _, text in found]
@@ -314,15 +318,55 @@ def _read_parts(
     own, around = grid.subdomain, (grid.halo, grid.halo)
     wanted = own.domain.widened(around, around)
     parts = list(_parts(described, grid.points))
+    is_set = np.zeros(wanted.shape, bool)
+    for part in filter(lambda one: one.points, map(wanted.shared, parts)):
+        is_set[part.moved((-wanted.start[0], -wanted.start[1])).box] = True
+    if not is_set[own.domain.moved((-wanted.start[0], -wanted.start[1])).box].all():
+        raise CheckpointError(f"'{path / _DESCRIPTION}' is damaged: its parts omit points.")
     for name, field in fields.items():
-        with field.renewed(outside=True) as array:
-            for rank, part in enumerate(parts):
-                shared = wanted.shared(part)
-                if shared.points:
-                    values = np.load(path / _file(name, rank), mmap_mode="r")
-                    inside = shared.moved((-part.start[0], -part.start[1]))
-                    array[own.local(shared).box] = values[inside.box]
+        pieces = [*_pieces(path, name, field, parts)]
+        try:
+            _set(field, pieces)
+        except PoisonedDataError as error:
+            try:
+                field.renew(None if is_set.all() else error)
+            except PoisonedDataError:
+                raise CheckpointError(
+                    f"The values of '{name}' are lost, and the checkpoint does not contain all "
+                    f"points around the domain, because its halo is {described['halo']} wide, but "
+                    f"that of the grid {grid.halo}: call fill() first."
+                ) from error
+            _set(field, pieces)
         field.set_dirty()
+
+
+def _pieces(
+    path: Path, name: str, field: Field, parts: Sequence[Region]
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the values of a field in the files of a checkpoint, each with its place in the array.
+
+    Raises:
+        ValueError: a file is damaged.
+    """
+    own, halo = field.grid.subdomain, field.grid.halo
+    wanted = own.domain.widened((halo, halo), (halo, halo))
+    for rank, part in enumerate(parts):
+        shared = wanted.shared(part)
+        if not shared.points:
+            continue
+        file = path / _file(name, rank)
+        values = np.load(file, mmap_mode="r")
+        if values.shape != (*part.shape, *field.storage.shape[2:]):
+            raise ValueError(f"'{file}' has values of the shape {values.shape}.")
+        inside = shared.moved((-part.start[0], -part.start[1]))
+        yield own.local(shared).box, values[inside.box]
+
+
+def _set(field: Field, pieces: Iterable[tuple[Any, Any]]) -> None:
+    """Set parts of the array of a field."""
+    with field.storage.access(None, RDWR) as array:
+        for box, values in pieces:
+            array[box] = values
 
 
 def _parts(described: Mapping[str, Any], points: tuple[int, int]) -> Iterator[Region]:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from psyclone_storage.base.uncaught import HaloWidthError, blamed
-from psyclone_storage.runtime.binding import BoundRoutine, BoundStorages, enter
+from psyclone_storage.runtime.binding import BoundRoutine, BoundStorages
 from psyclone_storage.runtime.gocean.field import Field
-from psyclone_storage.runtime.gocean.held import check_fields, check_meant
+from psyclone_storage.runtime.gocean.held import begin, check_fields, check_meant
 from psyclone_storage.runtime.native import CompiledLibrary
 from psyclone_storage.storage import Storage
 
@@ -133,7 +133,7 @@ class _Prepared(BoundStorages):
         covered = () if routine.device else (fields[at] for at in routine.covered)
         super().__init__(storages, routine, [one.storage for one in covered if one.region_is_all])
         self.dirty, self.sets_flags = routine.written, routine.sets_flags
-        self._covered = tuple(at for at in routine.covered if fields[at].region_is_all)
+        self._covered = routine.covered
         self._shape = fields[0].grid.shape
         self.addresses = (ctypes.c_void_p * len(storages))()
         whole = (*self._shape, *counts)
@@ -151,7 +151,8 @@ class _Prepared(BoundStorages):
 
     def begun_again(self, binding: Any, data: tuple[Any, ...]) -> Any:
         """Enter a binding again; poisoned values of overwritten fields are dropped."""
-        return enter(binding, data, [data[at] for at in self._covered], self.device)
+        covered = [data[at] for at in self._covered]
+        return begin(binding, data, covered, self.device)
 
     def check_layout(self, array: Any) -> None:
         """Raise `ValueError` if an array does not have the layout of its grid's arrays."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -150,39 +149,43 @@ class Field:
         """
         self.check_idle()
         # An exception during the access would leave undefined values.
-        places = np.broadcast_to(np.int8(0), (*self.internal.shape, *self._layered))
-        found = np.broadcast_to(np.asarray(_with_x_first(values)), np.shape(places[index]))
+        lost = None
+        try:
+            places = self.values[index]
+        except PoisonedDataError as error:
+            if not _is_everything(index):
+                raise
+            lost = error
+            places = np.broadcast_to(np.int8(0), (*self.internal.shape, *self._layered))[index]
+        found = np.broadcast_to(np.asarray(_with_x_first(values)), np.shape(places))
         check_numbers(self.describe, found, self.storage.dtype)
-        with self.renewed() if _is_everything(index) else self.storage.access(None, RDWR) as array:
+        if lost is not None:
+            self.renew(lost)
+        with self.storage.access(None, RDWR) as array:
             array[self.internal.box][index] = found
         self.set_dirty()
 
-    @contextmanager
-    def renewed(self, *, outside: bool = False) -> Iterator[Array]:
-        """Yield the array on the host, to set the internal region, or also points `outside`.
+    def renew(self, error: PoisonedDataError | None = None) -> None:
+        """Set all points to zero on the host, because a kernel failed and the values are lost.
 
-        If the values are lost, because a kernel failed, the other points are zero. They are derived
-        from the internal region if the boundaries are periodic or closed.
+        With the `error` of an access, exchanges must derive the other points from the internal
+        region. They do not set F points on closed boundaries, nor points beyond other boundaries.
 
         Raises:
-            PoisonedDataError: the values are lost, and the grid has other boundaries.
+            PoisonedDataError: exchanges do not set all other points.
         """
-        access = self.storage.access(None, RDWR)
-        try:
-            array = access.__enter__()  # pylint: disable=unnecessary-dunder-call
-        except PoisonedDataError as error:
-            sides = {one for pair in self.grid.boundaries for one in pair}
-            if not outside and not sides <= {Boundary.PERIODIC, Boundary.CLOSED}:
-                error.add_note(
-                    f"{self.describe()} also has points around the domain: call fill() first."
-                )
-                raise
-            access = self.storage.access(None, WRONLY)
-            array = access.__enter__()  # pylint: disable=unnecessary-dunder-call
+        sides = {one for pair in self.grid.boundaries for one in pair}
+        derived = {Boundary.PERIODIC}
+        if self.points not in (Points.F, Points.ALL):
+            derived.add(Boundary.CLOSED)
+        if error is not None and not sides <= derived:
+            error.add_note(
+                f"{self.describe()} also has points on or beyond boundaries, which are not set: "
+                f"call fill() first."
+            )
+            raise error
+        with self.storage.access(None, WRONLY) as array:
             array[...] = 0
-        with ExitStack() as ended:
-            ended.push(access)
-            yield array
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the columns of the internal region."""
@@ -202,9 +205,13 @@ class Field:
         if found.ndim:
             raise TypeError(f"{self.describe()} is filled with a number, not with {value!r}.")
         check_numbers(self.describe, found, self.storage.dtype)
-        with self.storage.access(None, WRONLY) as array:
-            array[...] = found
-            self.reflect(array, self.grid.halo)
+        try:
+            with self.storage.access(None, RDWR) as array:
+                array[...] = found
+                self.reflect(array, self.grid.halo)
+        except PoisonedDataError:
+            self.renew()
+            self.fill(value)
         self.set_clean(self.grid.halo)
 
     def prescribe(self, values: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from psyclone_storage.runtime.binding import HeldData, check_once, enter, holdin
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.points import Offset, Points
 from psyclone_storage.storage import bound
+from psyclone_storage.storage.core.errors import PoisonedDataError
 
 Box = tuple[slice, slice]
 _BEFORE_SIGN = re.compile("(?=[+-])")
@@ -49,15 +50,19 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
     fields = (*read, *moved, *written, *covered)
     check_fields(fields, (*moved, *written, *covered))
     check_meant(fields, meant)
-    whole = [field for field in covered if field.region_is_all]
-    for field in whole:
-        if field.storage.buffer.poisoned is None:
+    for field in covered:
+        if field.region_is_all and field.storage.buffer.poisoned is None:
             _ = field.storage.data_wo
     changed = {*written, *covered, *_dirty(moved, depths)}
     is_done = False
     try:
-        with _arrays(fields, changed, whole) as arrays:
-            yield arrays
+        made = _binding(fields, changed)
+        block = _Recovering(made, fields, covered) if covered else made
+        with block as found, np.errstate(all="ignore"):
+            arrays = tuple(found.values())
+            pairs = zip(fields, arrays, strict=True)
+            with holding(HeldData([pair for pair in pairs if pair[0] in changed])):
+                yield arrays
         is_done = sets_flags
     finally:
         if not is_done:
@@ -65,21 +70,47 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
                 field.set_dirty()
 
 
-@contextmanager
-def _arrays(
-    fields: Sequence[Field], changed: Container[Field], whole: Sequence[Field]
-) -> Iterator[tuple[Any, ...]]:
-    """Acquire fields and yield their arrays; lost values of `whole` fields are dropped."""
+def _binding(fields: Sequence[Field], changed: Container[Field]) -> Any:
+    """Return the binding of fields, some of which are `changed`."""
     names = {str(number): field.storage for number, field in enumerate(fields)}
     writes = [name for name, field in zip(names, fields, strict=True) if field in changed]
-    binding = bound(names, writes=writes)
-    found = enter(binding, fields, whole, None)
-    with ExitStack() as ended, np.errstate(all="ignore"):
-        ended.push(binding)
-        arrays = tuple(found.values())
-        pairs = zip(fields, arrays, strict=True)
-        ended.enter_context(holding(HeldData([pair for pair in pairs if pair[0] in changed])))
-        yield arrays
+    return bound(names, writes=writes)
+
+
+class _Recovering:
+    """A `with` block that enters a binding with `begin`."""
+
+    __slots__ = ("_begin", "_binding")
+
+    def __init__(self, binding: Any, fields: Sequence[Field], covered: Sequence[Field]) -> None:
+        self._binding, self._begin = binding, (fields, covered)
+
+    def __enter__(self) -> Any:
+        return begin(self._binding, *self._begin)
+
+    def __exit__(self, *error: Any) -> None:
+        self._binding.__exit__(*error)
+
+
+def begin(
+    binding: Any, fields: Sequence[Field], covered: Sequence[Field], device: str | None = None
+) -> Any:
+    """Enter a binding; lost values of `covered` fields without other points are discarded.
+
+    Raises:
+        PoisonedDataError: values of other fields are lost.
+    """
+    whole = [field for field in covered if field.region_is_all]
+    try:
+        return enter(binding, fields, whole, device)
+    except PoisonedDataError as error:
+        for field in covered:
+            if field not in whole and field.storage.buffer.poisoned is not None:
+                error.add_note(
+                    f"{field.describe()} also has points that the kernels do not set: call fill() "
+                    f"first."
+                )
+        raise
 
 
 def _dirty(fields: Sequence[Field], depths: Sequence[int]) -> Iterator[Field]:
