@@ -170,6 +170,11 @@ NESTS = (
         "common_members",
         "do i = 1, n ; c1(i) = b(i) ; c2(i) = c1(i) + a(i + n) ; end do ; a(1:n) = c2(1:n)",
     ),
+    _nest(
+        "sum_in_allocatable",
+        "allocate(one, source=s) ; do i = 1, n ; one = one + b(i) ; end do ; s = one",
+        "reduction(+:one)",
+    ),
     _nest("triangular_upper", "do i = 1, n ; do j = i, n ; m(j, i) = q(i, j) ; end do ; end do"),
 )
 
@@ -291,6 +296,11 @@ TRAPS = (
         "shapes_of_components",
         "do i = 1, n ; a(i) = size(g(i + 1)%c) ; g(i)%c = b(1:i) ; end do",
     ),
+    _trap(
+        "shapes_through_a_pointer",
+        "h => g ; do i = 1, n ; a(i) = size(g(i + 1)%c) ; h(i)%c = b(1:i) ; end do",
+    ),
+    _trap("sum_if_allocated", "do i = 1, n ; if (allocated(one)) one = one + b(i) ; end do"),
     _trap("common_in_equivalence", "do i = 1, n ; c1(i) = i ; a(i) = c3(i + 1) ; end do"),
     _trap("common_in_function", "do i = 1, n ; c1(i) = i ; a(i) = of_block(i + 1) ; end do"),
     _trap("scalar_in_common", "do i = 1, n ; c4 = b(i) ; a(i) = c4 ; end do"),
@@ -306,11 +316,13 @@ _MORE = {
         (
             *("allocated_anew", "shape_that_stays", "carried_shape", "carried_status"),
             *("shape_read_later", "status_read_later", "element_set_later"),
-            *("element_set_earlier", "lower_bound_that_stays"),
+            *("element_set_earlier", "lower_bound_that_stays", "sum_in_allocatable"),
+            "sum_if_allocated",
         ),
         _ALLOCATED,
     ),
     **dict.fromkeys(("reallocated_components", "shapes_of_components"), _GROWING),
+    "shapes_through_a_pointer": "type(growing), target :: g(2 * n)\ntype(growing), pointer :: h(:)",
     "targets_of_components": "type(holder), intent(inout) :: c(n)",
     "targets_that_a_function_reads": "type(holder) :: c(n)\nreal(8), target :: tgt(n)",
     "targets_of_a_module": "real(8), target :: tgt(n)",

@@ -19,7 +19,6 @@ from psyclone_storage.analysis.bodies.accesses import (
 from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
     dimensions_of,
-    find_declaration,
     rank_of,
 )
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -28,7 +27,7 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING
 from psyclone_storage.ir.keys import key_of
-from psyclone_storage.ir.paths import path_of
+from psyclone_storage.ir.paths import Subscripts, path_of
 from psyclone_storage.ir.rewrite import rewritten, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.unit import Assign, Line
@@ -87,12 +86,11 @@ def _has_index_vector(target: ex.Expr, code: Routine) -> bool:
 
 def is_whole_allocatable(target: ex.Expr, code: Routine) -> bool:
     """Return whether an assignment to `target` may reallocate it."""
-    return isinstance(target, ex.Name) and "allocatable" in _attributes(target.text, code)
-
-
-def _attributes(name: str, code: Routine) -> frozenset[str]:
-    declared = find_declaration(code, name)
-    return frozenset() if declared is None else declared.words
+    path = path_of(target)
+    if path is None or (path.steps and isinstance(path.steps[-1], Subscripts)):
+        return False
+    declared = names_in_code(code).declaration(path.variable)
+    return declared is not None and "allocatable" in declared.words
 
 
 def _late_reads(line: Assign, code: Routine) -> Iterator[Diagnostic]:

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 from psyclone_storage.base.diagnostic import CompileError
-from psyclone_storage.base.results import Result
+from psyclone_storage.base.results import Result, UnsetResultError
 from psyclone_storage.embedded.invoke import PROGRAM
 from psyclone_storage.gocean import (
     GO_CT,
@@ -449,19 +449,22 @@ def test_numbers_that_are_too_large_are_said_in_words() -> None:
     assert one.values[1, 1] == 3.0
     with pytest.raises(OverflowError, match=r"32-bit integers, .* and is given one of 16610 bits"):
         number_of(10**5000, WholeNumber)
-    for value in ("a", None):
-        with pytest.raises(TypeError, match=rf"Result\({value!r}\) is no number"):
-            number_of(Result(value), ctypes.c_double)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"Result\('a'\) is no number"):
+        number_of(Result("a"), ctypes.c_double)  # type: ignore[arg-type]
+    with pytest.raises(UnsetResultError, match="has no value"):
+        number_of(Result(), ctypes.c_double)
     configure()
 
 
 def test_the_kind_of_a_result_stays() -> None:
     """What was compiled for it is found again by the object alone."""
-    result = Result(dtype="r_solver")
+    result = Result(0.5, dtype="r_solver")
     with pytest.raises(AttributeError):
         result.dtype = ""  # type: ignore[misc]
     for again in (copy.copy(result), pickle.loads(pickle.dumps(result))):
-        assert (again.value, again.dtype) == (0.0, "r_solver")
+        assert (again.value, again.dtype) == (0.5, "r_solver")
+    for again in (copy.copy(Result()), pickle.loads(pickle.dumps(Result()))):
+        assert not again.is_set
 
 
 def test_one_object_twice_after_two_objects_is_refused() -> None:

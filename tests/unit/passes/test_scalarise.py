@@ -15,6 +15,7 @@ from psyclone_storage.passes.array_functions import scalarise
 from psyclone_storage.passes.element_loops import ElementPosition, NotScalarisedError
 from psyclone_storage.passes.scalarise import check_assignments, scalarise_assignments
 from psyclone_storage.targets.c_printer import CPrinter
+from support.file_benches import file_bench
 
 PRINTER = CPrinter(ModuleFinder({}))
 DECLARED = """
@@ -164,3 +165,25 @@ def test_an_element_of_another_rank_is_refused() -> None:
     position = ElementPosition((Name("i"),), (Triplet(whole(1), whole(5)),), read("x = 1"))
     with pytest.raises(NotScalarisedError):
         position.element(Name("d"))
+
+
+HELD = """module held_mod
+  implicit none
+  real, allocatable :: w(:)
+end module held_mod
+module work_mod
+contains
+  subroutine work(b)
+    use held_mod, only: v => w
+    real, intent(in) :: b(9)
+    {line}
+  end subroutine work
+end module work_mod
+"""
+
+
+@pytest.mark.parametrize(("line", "codes"), [("v = b", ["T060"]), ("v = 1", []), ("v(:) = b", [])])
+def test_an_assignment_may_allocate_an_imported_variable(line: str, codes: list[str]) -> None:
+    """Only the assignment of an array to the whole variable may change its extents."""
+    found = check_assignments(file_bench(HELD.format(line=line)).code("work"))
+    assert [one.code for one in found] == codes

@@ -417,8 +417,12 @@ def _inquiry_reads(function: str, expr: ex.Expr, names: RoutineNames) -> Iterato
     arguments = tuple(item for one in _brackets(expr) for item in one.items)
     for item in evaluated_by_inquiry(function, arguments, names):
         yield from reads_of(item, names)
+    changing = names.reallocations.in_loops
+    if function not in OF_SHAPE or not changing:
+        return
     for path in filter(None, map(path_of, map(_value_of, arguments))):
-        if function in OF_SHAPE and path.root in names.reallocations.in_loops:
+        is_visible = path.root in names.imported or names.is_shared(path.variable)
+        if path.root in changing or is_visible:
             yield MemoryAccess(path, False, of_shape=True)
 
 

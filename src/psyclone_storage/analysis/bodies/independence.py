@@ -160,7 +160,7 @@ class _Sharing:
     def resolves(self, variable: Variable, items: list[Item]) -> bool:
         """Return whether a data clause or a promise resolves the conflict of a variable."""
         name = variable[0]
-        reduction = reduction_of(variable, items, self._flow)
+        reduction = reduction_of(variable, items, self._loop, self._flow)
         if reduction is not None:
             self.reductions.append(reduction)
         elif is_own_array(variable, self._loop, self._flow):

@@ -183,7 +183,7 @@ class CodeFootprint:
         """Return whether the loop only reduces a variable, in any order of the terms."""
         items = self.flow.items_in(self.loop)
         own = [item for item in items if item.path.root == variable[0]]
-        found = reduction_of(variable, own, self.flow)
+        found = reduction_of(variable, own, self.loop, self.flow)
         return found is not None and (
             found.exact or (self.assertions.sums and found.operator is Operator.PLUS)
         )

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from enum import Enum
 
 from psyclone_storage.analysis.bodies.accesses import reads_of
-from psyclone_storage.analysis.bodies.flow import Flow, Item
+from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
 from psyclone_storage.analysis.bodies.shapes import type_of_values
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir import expr as ex
@@ -18,7 +18,7 @@ from psyclone_storage.ir.operators import AnyOperator, Operator
 from psyclone_storage.ir.paths import Variable, path_of
 from psyclone_storage.ir.rewrite import expressions_of
 from psyclone_storage.ir.types import Intrinsic, ScalarType
-from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Declare, If, Line
+from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, Declare, Do, If, Line
 
 
 class Extreme(Enum):
@@ -68,7 +68,9 @@ class LoopReduction:
     exact: bool
 
 
-def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> LoopReduction | None:
+def reduction_of(
+    variable: Variable, items: Collection[Item], loop: FlowNode, flow: Flow
+) -> LoopReduction | None:
     """Return the reduction of `variable` in a loop, None if the loop uses it otherwise.
 
     `items` are all accesses in the loop to the variable and its components.
@@ -77,6 +79,8 @@ def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> Loo
     if len(variable) > 1 or declared is None or flow.names.is_shared(variable):
         return None
     if flow.names.may_be_absent(variable[0]):
+        return None
+    if "allocatable" in declared.words and all(_is_conditional(item, loop, flow) for item in items):
         return None
     found: set[Reducing] = set()
     for item in items:
@@ -94,6 +98,12 @@ def reduction_of(variable: Variable, items: Collection[Item], flow: Flow) -> Loo
         return None
     exact = kind in (Intrinsic.INTEGER, Intrinsic.LOGICAL) or operator not in _ROUNDED
     return LoopReduction(operator, variable[0], exact)
+
+
+def _is_conditional(item: Item, loop: FlowNode, flow: Flow) -> bool:
+    """Return whether an iteration may omit an access, so that an array may be unallocated."""
+    inside = (number for number in item.node.around if number > loop.number)
+    return not all(isinstance(flow.node(number).line, Do) for number in inside)
 
 
 def _is_read_by_call(line: Line, variable: Variable, flow: Flow) -> bool:

@@ -70,7 +70,8 @@ class Reallocations:
         declared = self.declaration(path.variable)
         is_part = bool(path.steps) and isinstance(path.steps[-1], Subscripts)
         if declared is None or (len(path.variable) == 1 and path.root in self.unclear):
-            return not is_part and rank_of(line.value, self.code) != 0
+            is_array = declared is not None and bool(declared.shape)
+            return not is_part and (not is_array or rank_of(line.value, self.code) != 0)
         if isinstance(declared.type, DerivedType) and self._is_moved(declared, ()):
             return True
         if is_part or "allocatable" not in declared.words:

@@ -215,3 +215,43 @@ def test_inquiries_whose_value_a_loop_changes_stay_in_it(text: str, tmp_path: Pa
     assert moved == 1
     (tmp_path / "new").mkdir()
     assert output_of(new, tmp_path / "new", main=RUN) == output_of(text, tmp_path, main=RUN)
+
+
+IMPORTED = """\
+module held_mod
+  implicit none
+  integer, allocatable :: w(:)
+end module held_mod
+module renamed_mod
+  use held_mod, only: other => w
+contains
+  subroutine advance(b, h)
+    {use}
+    implicit none
+    integer, intent(in) :: b(9)
+    integer, intent(out) :: h(9)
+    integer :: i, k
+    do i = 1, 9
+      {changed}
+      k = {inquiry}
+      h(i) = k
+    end do
+  end subroutine advance
+end module renamed_mod
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "changed", "inquiry", "moves"),
+    [
+        ("use held_mod, only: w", "other = b(1:i)", "size(w)", 0),
+        ("use held_mod, only: w", "other(1) = b(i)", "size(w)", 1),
+        ("use absent_mod, only: one", "one = i", "merge(1, 0, allocated(one))", 0),
+    ],
+)
+def test_inquiries_that_another_name_changes_stay_in_the_loop(
+    use: str, changed: str, inquiry: str, moves: int
+) -> None:
+    """A variable may have another local name, and an unknown one may be allocatable."""
+    text = IMPORTED.format(use=use, changed=changed, inquiry=inquiry)
+    assert hoisted(text)[1] == moves
