@@ -17,7 +17,7 @@ from psyclone_storage.base.uncaught import HaloWidthError, blamed
 from psyclone_storage.runtime.binding import HeldData, check_once, enter, holding
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.points import Offset, Points
-from psyclone_storage.storage import bound
+from psyclone_storage.storage import Storage, bound
 from psyclone_storage.storage.core.errors import PoisonedDataError
 
 Box = tuple[slice, slice]
@@ -51,9 +51,8 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
     check_fields(fields, (*moved, *written, *covered))
     check_meant(fields, meant)
     for field in covered:
-        values = field.storage
-        if values.device and field.region_is_all and values.buffer.poisoned is None:
-            _ = values.data_wo
+        if field.region_is_all and field.storage.device:
+            _omit_transfer(field.storage)
     changed = {*written, *covered, *_dirty(moved, depths)}
     is_done = False
     try:
@@ -69,6 +68,12 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
         if not is_done:
             for field in (*written, *covered):
                 field.set_dirty()
+
+
+def _omit_transfer(values: Storage) -> None:
+    """Make values on the host current without a transfer, unless they are lost."""
+    if values.buffer.poisoned is None:
+        _ = values.data_wo
 
 
 def _binding(fields: Sequence[Field], changed: Container[Field]) -> Any:
