@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from psyclone_storage.runtime.gocean.reductions import (
     reduced_on_rank,
     reduced_over_ranks,
 )
+from psyclone_storage.runtime.gocean.region import Region
 from psyclone_storage.storage import RDWR, WRONLY, Storage, storage
 from psyclone_storage.storage.core.errors import PoisonedDataError
 from psyclone_storage.storage.interop.xarray import labelled
@@ -79,6 +79,10 @@ class Field:
             fixed_end=grid.fixed_end,
             offset=grid.offset,
         )
+        # A cached property would slow down the access to all attributes.
+        columns, rows = grid.shape
+        self.region_is_all = self.whole == Region((0, 0), (columns - 1, rows - 1))
+        """True if the whole region contains all points of the arrays, except the padding."""
         self.layers = None if layers is None else whole_number("The layers of a field", layers)
         if self.layers is not None and self.layers < 1:
             raise ValueError(f"A field has at least one layer, not {layers}.")
@@ -248,12 +252,6 @@ class Field:
         if callable(values) and any(self.grid.periodic):
             # Outside of the domain, the function may differ from the values of periodic images.
             self.set_dirty()
-
-    @cached_property
-    def region_is_all(self) -> bool:
-        """True if the whole region contains all points of the arrays, except the padding."""
-        columns, rows = self.grid.shape
-        return self.whole.start == (0, 0) and self.whole.stop == (columns - 1, rows - 1)
 
     def to_xarray(self) -> Any:
         """Return the internal region as a `DataArray` with coordinates, without copying values."""
