@@ -85,7 +85,7 @@ def is_allocated_anew(root: str, loop: FlowNode, flow: Flow) -> bool:
 def _next_allocation(writes: list[Item], loop: FlowNode, flow: Flow) -> int:
     """Return the number of the first assignment to a whole variable that always follows a loop.
 
-    It gives the variable a shape. Return the number after the last statement if there is none.
+    It gives the variable a shape. Without one, return the number after the last statement.
     """
     for node in flow.nodes[loop.stop - 1 :]:
         is_next = (node.around, node.blocks) == (loop.around, loop.blocks)
