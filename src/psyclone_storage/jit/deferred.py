@@ -219,7 +219,7 @@ class DeferredInvokes:
         Raises:
             NotDeferrableError: a number may be an error, so that the invoke must run at once.
         """
-        if not all(is_short(values[at]) for at in invoke.integers):
+        if invoke.integers and not all(is_short(values[at]) for at in invoke.integers):
             raise NotDeferrableError
         added = False
         while not added:
@@ -232,7 +232,7 @@ class DeferredInvokes:
                 continue
             if not self.pending:
                 self._begin()
-            record = invoke, values, self._read(invoke.varying)
+            record = invoke, values, self._read(invoke.varying) if invoke.varying else ()
             # Data first: an interrupt must not leave a pending invoke that no value waits for.
             for at in invoke.waiting:
                 values[at].waiting = self
@@ -264,7 +264,7 @@ class DeferredInvokes:
 
     def _begin(self) -> None:
         """Let the queue run at the end of the program, before functions registered earlier do."""
-        self._recorded = {}
+        self._recorded.clear()
         # A removed function leaves its slot in `atexit`, so that it is not registered each time.
         count = atexit._ncallbacks()  # noqa: SLF001  # pylint: disable=protected-access
         if count != self._handlers:
@@ -334,7 +334,7 @@ class DeferredInvokes:
         self, node: _Node, batch: _Batch, pending: list[PendingInvoke], values: list[Any]
     ) -> None:
         """Run the first pending invokes as one; after an error without effect, run each of them."""
-        if not all(values[at].is_set for at in batch.results):
+        if batch.results and not all(values[at].is_set for at in batch.results):
             self._run_each(len(pending))
             return
         fields, count = batch.fields(values), len(pending)

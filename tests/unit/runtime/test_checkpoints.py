@@ -136,6 +136,47 @@ def test_parts_that_omit_points_are_errors(parts: list[Any], tmp_path: Path) -> 
     np.testing.assert_array_equal(field.values, VALUES)
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"parts": 5}, {"parts": [[1]]}, {"points": "ab"}, {"points": 4}, {"fields": [1]},
+        {"fields": {"h": {}}}, {"fields": {"h": 3}}, {"halo": "x"}, {"numbers": 7},
+    ],
+)  # fmt: skip
+def test_damaged_descriptions_are_errors(other: dict[str, Any], tmp_path: Path) -> None:
+    field = Field(grid(), values=VALUES)
+    about = write_checkpoint(tmp_path, {"h": field}) / "checkpoint.json"
+    about.write_text(json.dumps({**json.loads(about.read_text()), **other}))
+    with pytest.raises(CheckpointError, match="json' is damaged: it does not describe a check"):
+        read_checkpoint(tmp_path, {"h": field})
+
+
+def _empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def _short(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-8])
+
+
+def _transposed(file: Path) -> None:
+    np.save(file, np.load(file).T)
+
+
+def _single(file: Path) -> None:
+    np.save(file, np.load(file).astype(np.float32))
+
+
+@pytest.mark.parametrize("damage", [_empty, _short, _transposed, _single, Path.unlink])
+def test_damaged_parts_are_errors(damage: Callable[[Path], None], tmp_path: Path) -> None:
+    field = Field(grid(), values=VALUES)
+    file = write_checkpoint(tmp_path, {"h": field}) / "h-0.npy"
+    damage(file)
+    with pytest.raises(CheckpointError, match=r"h-0\.npy' is damaged"):
+        read_checkpoint(tmp_path, {"h": field})
+    np.testing.assert_array_equal(field.values, VALUES)
+
+
 def test_wrong_arguments_are_errors(tmp_path: Path) -> None:
     field = Field(grid())
     with pytest.raises(FileNotFoundError, match="no complete checkpoint"):

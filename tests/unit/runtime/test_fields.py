@@ -158,7 +158,8 @@ def test_dot_products_of_other_fields_are_errors() -> None:
         large.dot(other, reproducible=True)
 
 
-@pytest.mark.parametrize("kind", [bool, np.int8, np.int64, np.float32])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("kind", [bool, np.int8, np.int64, np.float16, np.float32])
 def test_a_mask_contains_integers(kind: type) -> None:
     mask = np.ones((7, 5), kind)
     mask[2, 3] = 0

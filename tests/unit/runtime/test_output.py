@@ -153,6 +153,16 @@ def test_a_zarr_store_is_not_continued_with_more_or_fewer_fields(tmp_path: Path)
         ZarrOutput(path, more | {"i": made["h"]})
 
 
+def test_a_zarr_store_may_contain_arrays_without_names_of_dimensions(tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    path, made = tmp_path / "out.zarr", _on_t()
+    ZarrOutput(path, made).write(0.0)
+    group = zarr.open_group(str(path), mode="r+")
+    group.create_array("extra", shape=(3,), dtype="f8")
+    ZarrOutput(path, made).write(1.0)
+    assert group["time"][:].tolist() == [0.0, 1.0]
+
+
 def test_a_zarr_store_is_not_continued_at_other_places(tmp_path: Path) -> None:
     pytest.importorskip("zarr")
     path = tmp_path / "out.zarr"

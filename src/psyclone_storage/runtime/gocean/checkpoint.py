@@ -11,10 +11,12 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import index
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.format import open_memmap
 
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.grid import Grid
@@ -26,7 +28,6 @@ _DESCRIPTION = "checkpoint.json"
 _UNFINISHED = ".unfinished"
 _REMOVED = ".removed"
 _DIGITS = 6
-_KEYS = {"points", "halo", "parts", "fields", "numbers"}
 
 
 class CheckpointError(RuntimeError):
@@ -267,8 +268,15 @@ def _parsed(text: str, file: Path) -> dict[str, Any]:
         found = json.loads(text)
     except ValueError as error:
         raise CheckpointError(f"'{file}' is damaged: {error}") from None
-    if not isinstance(found, dict) or not found.keys() >= _KEYS:
-        raise CheckpointError(f"'{file}' is damaged: it does not describe a checkpoint.")
+    try:
+        # Each of these is an error if a value has another type.
+        found = {**found, "numbers": {**found["numbers"]}}
+        _ = [index(one) for one in (*found["points"], found["halo"])]
+        _ = [[*map(index, (x, y, to_x, to_y))] for (x, y), (to_x, to_y) in found["parts"]]
+        _ = [(f"{one['points'].upper()}{one['type']}", one["layers"])
+             for one in found["fields"].values()]  # fmt: skip
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise CheckpointError(f"'{file}' is damaged: it does not describe a checkpoint.") from None
     return found
 
 
@@ -346,7 +354,7 @@ def _pieces(
     """Yield the values of a field in the files of a checkpoint, each with its place in the array.
 
     Raises:
-        ValueError: a file is damaged.
+        CheckpointError: a file is damaged.
     """
     own, halo = field.grid.subdomain, field.grid.halo
     wanted = own.domain.widened((halo, halo), (halo, halo))
@@ -355,9 +363,15 @@ def _pieces(
         if not shared.points:
             continue
         file = path / _file(name, rank)
-        values = np.load(file, mmap_mode="r")
-        if values.shape != (*part.shape, *field.storage.shape[2:]):
-            raise ValueError(f"'{file}' has values of the shape {values.shape}.")
+        try:
+            values = open_memmap(file, "r")
+        except (OSError, ValueError) as error:
+            raise CheckpointError(f"'{file}' is damaged: {error}") from None
+        wanted_type = field.storage.dtype, (*part.shape, *field.storage.shape[2:])
+        if (values.dtype, values.shape) != wanted_type:
+            raise CheckpointError(
+                f"'{file}' is damaged: it has {values.dtype} values of the shape {values.shape}."
+            )
         inside = shared.moved((-part.start[0], -part.start[1]))
         yield own.local(shared).box, values[inside.box]
 

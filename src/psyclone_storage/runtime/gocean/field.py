@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -248,10 +249,10 @@ class Field:
             # Outside of the domain, the function may differ from the values of periodic images.
             self.set_dirty()
 
-    @property
+    @cached_property
     def region_is_all(self) -> bool:
         """True if the whole region contains all points of the arrays, except the padding."""
-        columns, rows, *_ = self.storage.shape
+        columns, rows = self.grid.shape
         return self.whole.start == (0, 0) and self.whole.stop == (columns - 1, rows - 1)
 
     def to_xarray(self) -> Any:

@@ -329,7 +329,9 @@ class Grid:
         if mask.dtype.kind not in "biuf":
             raise TypeError(f"A mask contains integers, not values of the type {mask.dtype}.")
         limits = np.iinfo(np.int32)
-        is_integer = (mask >= limits.min) & (mask <= limits.max) & (np.floor(mask) == mask)
+        # In reals of 16 bits, the limits are infinite.
+        real = mask.astype(np.result_type(mask, np.float64))
+        is_integer = (real >= limits.min) & (real <= limits.max) & (np.floor(real) == real)
         if not is_integer.all():
             at = tuple(map(int, np.argwhere(~is_integer)[0]))
             raise ValueError(

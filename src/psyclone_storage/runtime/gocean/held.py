@@ -17,7 +17,7 @@ from psyclone_storage.base.uncaught import HaloWidthError, blamed
 from psyclone_storage.runtime.binding import HeldData, check_once, enter, holding
 from psyclone_storage.runtime.gocean.field import Field
 from psyclone_storage.runtime.gocean.points import Offset, Points
-from psyclone_storage.storage import bound
+from psyclone_storage.storage import Storage, bound
 from psyclone_storage.storage.core.errors import PoisonedDataError
 
 Box = tuple[slice, slice]
@@ -51,8 +51,8 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
     check_fields(fields, (*moved, *written, *covered))
     check_meant(fields, meant)
     for field in covered:
-        if field.region_is_all and field.storage.buffer.poisoned is None:
-            _ = field.storage.data_wo
+        if field.region_is_all and field.storage.device:
+            _omit_transfer(field.storage)
     changed = {*written, *covered, *_dirty(moved, depths)}
     is_done = False
     try:
@@ -70,6 +70,12 @@ def held(  # noqa: PLR0913 - what a compiler knows of an invoke
                 field.set_dirty()
 
 
+def _omit_transfer(values: Storage) -> None:
+    """Make values on the host current without a transfer, unless they are lost."""
+    if values.buffer.poisoned is None:
+        _ = values.data_wo
+
+
 def _binding(fields: Sequence[Field], changed: Container[Field]) -> Any:
     """Return the binding of fields, some of which are `changed`."""
     names = {str(number): field.storage for number, field in enumerate(fields)}
@@ -78,15 +84,18 @@ def _binding(fields: Sequence[Field], changed: Container[Field]) -> Any:
 
 
 class _Recovering:
-    """A `with` block that enters a binding with `begin`."""
+    """A `with` block that enters a binding, again with `begin` if values are lost."""
 
-    __slots__ = ("_begin", "_binding")
+    __slots__ = ("_again", "_binding")
 
     def __init__(self, binding: Any, fields: Sequence[Field], covered: Sequence[Field]) -> None:
-        self._binding, self._begin = binding, (fields, covered)
+        self._binding, self._again = binding, (fields, covered)
 
     def __enter__(self) -> Any:
-        return begin(self._binding, *self._begin)
+        try:
+            return self._binding.__enter__()  # pylint: disable=unnecessary-dunder-call
+        except PoisonedDataError:
+            return begin(self._binding, *self._again)
 
     def __exit__(self, *error: Any) -> None:
         self._binding.__exit__(*error)

@@ -262,7 +262,7 @@ class ZarrOutput:
             ValueError: it has.
         """
         known = {
-            name for name, one in group.arrays() if one.metadata.dimension_names[:1] == ("time",)
+            name for name, one in group.arrays() if _dims_of(one)[:1] == ("time",)
         } - {"time"}  # fmt: skip
         has_records = "time" in group and group["time"].shape[0]
         if (known - set(self._fields)) or (has_records and known != set(self._fields)):
@@ -287,7 +287,7 @@ class ZarrOutput:
         first = dims[0] == "time"  # of any extent
         pairs: dict[str, tuple[Any, Any]] = {
             "type": (array.dtype.name, np.dtype(dtype).name),
-            "dimensions": (tuple(array.metadata.dimension_names), dims),
+            "dimensions": (_dims_of(array), dims),
             "extents": (array.shape[first:], shape[first:]),
         }
         there, own = dict(array.attrs), json.loads(json.dumps(dict(attributes)))
@@ -305,6 +305,11 @@ class ZarrOutput:
             f"The store '{self._path}' has other coordinates '{name}' than the grid: "
             f"{_ANOTHER_STORE}"
         )
+
+
+def _dims_of(array: Any) -> tuple[str, ...]:
+    """Return the names of the dimensions of an array of Zarr, which may have none."""
+    return tuple(array.metadata.dimension_names or ())
 
 
 class _Chunks:
