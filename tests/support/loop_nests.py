@@ -171,6 +171,12 @@ NESTS = (
         "do i = 1, n ; c1(i) = b(i) ; c2(i) = c1(i) + a(i + n) ; end do ; a(1:n) = c2(1:n)",
     ),
     _nest(
+        "allocated_again_later",
+        "do i = 1, n ; w1 = b(1:i) ; a(i) = sum(w1) ; end do ; w1 = b(1:3) ; w1(2) = 5"
+        " ; a(n + 1) = sum(w1)",
+        "private(w1)",
+    ),
+    _nest(
         "sum_in_allocatable",
         "allocate(one, source=s) ; do i = 1, n ; one = one + b(i) ; end do ; s = one",
         "reduction(+:one)",
@@ -300,6 +306,10 @@ TRAPS = (
         "shapes_through_a_pointer",
         "h => g ; do i = 1, n ; a(i) = size(g(i + 1)%c) ; h(i)%c = b(1:i) ; end do",
     ),
+    _trap(
+        "perhaps_allocated_again",
+        "do i = 1, n ; w1 = b(1:i) ; a(i) = w1(1) ; end do ; if (flag) w1 = b(1:3) ; w1(1) = 5",
+    ),
     _trap("sum_if_allocated", "do i = 1, n ; if (allocated(one)) one = one + b(i) ; end do"),
     _trap("common_in_equivalence", "do i = 1, n ; c1(i) = i ; a(i) = c3(i + 1) ; end do"),
     _trap("common_in_function", "do i = 1, n ; c1(i) = i ; a(i) = of_block(i + 1) ; end do"),
@@ -317,7 +327,7 @@ _MORE = {
             *("allocated_anew", "shape_that_stays", "carried_shape", "carried_status"),
             *("shape_read_later", "status_read_later", "element_set_later"),
             *("element_set_earlier", "lower_bound_that_stays", "sum_in_allocatable"),
-            "sum_if_allocated",
+            *("sum_if_allocated", "allocated_again_later", "perhaps_allocated_again"),
         ),
         _ALLOCATED,
     ),

@@ -262,21 +262,21 @@ def reason_to_stay(code: Routine, line: Line) -> tuple[str, Line | None]:
         return "it is not directly in a loop", None
     names = names_in_code(code)
     own = accesses_of(line, names)
+    root = next((item.root for item in own if item.writes), "")
+    if find_declaration(code, root) is None or names.is_shared((root,)):
+        return f"'{spell(line.target)}' may have other names", None
+    for other in walk_lines(loop.body):
+        if not isinstance(other, CompoundStatement) and not is_understood((other,), names):
+            return f"'{first_words(other)}' may have other effects", other
     inside = [(one, item) for one in walk_lines((loop,)) for item in accesses_of(one, names)]
     for read, (other, item) in product(own, inside):
         if item.writes and not read.writes and _may_overlap(read, item, names):
             return f"it reads '{read.path}', and the loop writes '{item.path}'", other
-    root = next((item.root for item in own if item.writes), "")
-    if find_declaration(code, root) is None or names.is_shared((root,)):
-        return f"'{spell(line.target)}' may have other names", None
-    for other, item in inside:
-        if item.root == root and other is not line:
+    position = next(at for at, (other, _) in enumerate(inside) if other is line)
+    for at, (other, item) in enumerate(inside):
+        if item.root == root and other is not line and (item.writes or at < position):
             verb = "writes" if item.writes else "reads"
             return f"the loop also {verb} '{item.path}'", other
-    leaves = (one for one in walk_lines(loop.body) if not isinstance(one, CompoundStatement))
-    for other in leaves:
-        if not is_understood((other,), names):
-            return f"'{first_words(other)}' may have other effects", other
     return "", None
 
 

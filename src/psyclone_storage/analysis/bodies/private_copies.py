@@ -7,6 +7,7 @@ from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
 from psyclone_storage.ir.expr import Member, Name
 from psyclone_storage.ir.paths import Variable
+from psyclone_storage.ir.rewrite import Plain
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign
 
@@ -73,11 +74,27 @@ def is_allocated_anew(root: str, loop: FlowNode, flow: Flow) -> bool:
     declared = names.declaration((root,))
     if declared is not None and declared.shape and not all(map(_has_default_bounds, changes)):
         return False
+    again = _next_allocation(writes, loop, flow)
     return all(
-        first < item.node.number < loop.stop
+        first < item.node.number < loop.stop or item.node.number > again
         for item in writes
         if item.node not in changes and names.reallocations.is_allocated(item.variable)
     )
+
+
+def _next_allocation(writes: list[Item], loop: FlowNode, flow: Flow) -> int:
+    """Return the number of the first assignment to a whole variable that always follows a loop.
+
+    It gives the variable a shape. Without one, return the number after the last statement.
+    """
+    for node in flow.nodes[loop.stop - 1 :]:
+        is_next = (node.around, node.blocks) == (loop.around, loop.blocks)
+        own = (item for item in writes if item.node is node and item.access.of_shape)
+        if is_next and isinstance(node.line, Assign) and any(not it.path.steps for it in own):
+            return node.number
+        if not isinstance(node.line, Plain):
+            break
+    return len(flow.nodes) + 1
 
 
 def _has_default_bounds(node: FlowNode) -> bool:

@@ -79,7 +79,12 @@ STAYING = {
     "counter": ("k = i + 1", "it reads 'i', and the loop writes 'i' (line 11)"),
     "shape": ("k = size(w)\nw = b(1:i)", "it reads 'w', and the loop writes 'w' (line 13)"),
     "later write": ("k = mode\nif (mode > 0) k = 2", "the loop also writes 'k' (line 13)"),
-    "earlier read": ("k = mode\nb(i) = k\nk = 3", "the loop also reads 'k' (line 13)"),
+    "earlier read": ("if (k > 0) then\nend if\nk = mode", "the loop also reads 'k' (line 12)"),
+    "later read": ("k = mode\nb(i) = k\nk = 3", "the loop also writes 'k' (line 14)"),
+    "read and call": (
+        "k = mode\nb(i) = k\ncall unknown(i)",
+        "'call unknown(i)' may have other effects (line 14)",
+    ),
     "pointer": ("k = int(q(1))\np(i) = 1", "it reads 'q(1)', and the loop writes 'p(i)' (line 13)"),
     "function": ("f(1) = mode", "'f(1)' may have other names"),
     "target": ("p(1) = mode", "'p(1)' may have other names"),
