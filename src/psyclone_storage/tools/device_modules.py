@@ -17,7 +17,7 @@ from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText, Span
-from psyclone_storage.ir.expr import Origin, Sort, Symbol, spell
+from psyclone_storage.ir.expr import OVERLAPPING, Origin, Sort, Symbol, spell
 from psyclone_storage.ir.intrinsic_modules import INTRINSIC_MODULES
 from psyclone_storage.ir.keys import key_of, keys_of
 from psyclone_storage.ir.parsed import ScopeKind
@@ -45,7 +45,7 @@ from psyclone_storage.transform.kernel.routine import (
     values_of,
 )
 
-_PLAIN = frozenset({"save", "public", "private", "protected"})
+_PLAIN = frozenset({"save", "public", "private", "protected", OVERLAPPING})
 """What a variable may be declared as that a module gives to a device."""
 _NUMBERS = (Intrinsic.INTEGER, Intrinsic.REAL, Intrinsic.LOGICAL)
 _OTHER_STATEMENTS = frozenset(
