@@ -231,8 +231,8 @@ def _element_of_table(
         return UNKNOWN
     for part, extent, at in zip(parts, shape, index, strict=True):
         number = integer_value(part.expr)
-        is_known = number is not None and not -extent <= number < extent
-        if is_known or excess(scope, part.expr, nodes.signed_integer(extent)) >= 0:
+        is_outside = number is not None and not -extent <= number < extent
+        if is_outside or excess(scope, part.expr, nodes.signed_integer(extent)) >= 0:
             message = f"'{scope.text(at)}' is out of range: the table has {extent} elements."
             return scope.refuse("P051", message, at)
     array = constant_array(scope, node, table)
