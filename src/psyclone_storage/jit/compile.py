@@ -101,8 +101,9 @@ def compile_invoke(session: JitSession, invoke: JitInvoke, *, apart: bool) -> Co
     text = _parsed_calls(site, calls, _DIALECTS[options.api])
     names = _ArgumentNames(apart)
     named = _named(calls, [_parameters_of(one, compiler) for one in kernels], text, names)
-    name = label or (_label_of_lines(site) if options.profile else "")
-    algorithm = _algorithm(text[0], tuple(call for _, call in named), name)
+    if options.profile and not label:
+        label = _label_of_lines(site)
+    algorithm = _algorithm(text[0], tuple(call for _, call in named), label)
     called = {key_of(name): one for (name, _), one in zip(named, kernels, strict=True)}
     build = compiler.compile_parsed(algorithm, CalledKernels(called), (), LocalNumbering())
     (made,) = build.program.invokes

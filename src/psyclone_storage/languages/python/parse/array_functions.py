@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from typing import TypeVar
 
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.ir.affine import difference
+from psyclone_storage.ir.expr import Expr, Name
 from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign
 from psyclone_storage.languages.python.parse import node_factory as nodes
@@ -189,39 +190,52 @@ def _by_loop(scope: KernelScope, call: _ArrayCall) -> ast.expr | None:
 
 
 def _looped(scope: KernelScope, call: _ArrayCall, array: LocalVariable) -> ast.expr:
-    """Return the result of loops over all elements of arrays with the shape of `array`.
+    """Return the result of loops over all elements of arrays with the shape of `array`."""
+    place = call.place
+    local = scope.fresh(
+        f"{call.word}_of_array", array.type, scope.tree.span(place), array.real, array.kinds
+    )
+    result = scope.alias(local.text, place)
+    counters = [scope.alias(scope.fresh_name("element"), place) for _ in array.shape]
+    extents = _names_of(scope, local, array.shape)
+    elements = [ast.Subscript(one, _index(counters), ast.Load()) for one in call.arrays]
+    added = elements[0] if len(elements) == 1 else ast.BinOp(*_times(*elements))
+    body = _assigned(result, _combined(scope, call, result, added))
+    for counter, extent in zip(counters[::-1], extents[::-1], strict=True):
+        bounds = ast.Call(ast.Name("range", ast.Load()), [extent], [])
+        body = ast.For(_stored(counter), bounds, [body], [])
+    statements = [*_start(scope, call, (local, result), array), body]
+    if scope.helpers is not None:
+        scope.helpers.put_before(scope, [_placed(one, place) for one in statements])
+    count = reduce(lambda one, other: ast.BinOp(*_times(one, other)), extents)
+    return _completed(call, result, count)
+
+
+def _names_of(scope: KernelScope, result: Name, shape: Sequence[Expr]) -> Items:
+    """Return names of the extents of an array for the loops that compute a result."""
+    names = [f"extent {number} of {result.text}" for number in range(len(shape))]
+    sizes = (TypedExpression(one, Intrinsic.INTEGER) for one in shape)
+    scope.values = {**scope.values, **dict(zip(names, sizes, strict=True))}
+    return [ast.Name(one, ast.Load()) for one in names]
+
+
+def _start(
+    scope: KernelScope, call: _ArrayCall, result: tuple[Name, ast.expr], array: LocalVariable
+) -> list[ast.stmt]:
+    """Return the first assignment of a result: extremes start with an element.
 
     Sums and products start with a number, and thus have a value for arrays without elements.
     """
-    place = call.place
-    span = scope.tree.span(place)
-    result = scope.fresh(f"{call.word}_of_array", array.type, span, array.real, array.kinds)
-    counters = [scope.alias(scope.fresh_name("element"), place) for _ in array.shape]
-    extents = [f"extent {number} of {result.text}" for number in range(len(counters))]
-    sizes = (TypedExpression(one, Intrinsic.INTEGER) for one in array.shape)
-    scope.values = {**scope.values, **dict(zip(extents, sizes, strict=True))}
-    total = scope.alias(result.text, place)
-    elements = [ast.Subscript(one, _index(counters), ast.Load()) for one in call.arrays]
-    added = elements[0] if len(elements) == 1 else ast.BinOp(*_times(*elements))
-    body = _assigned(total, _combined(scope, call, total, added))
-    for counter, extent in zip(counters[::-1], extents[::-1], strict=True):
-        bounds = ast.Call(ast.Name("range", ast.Load()), [ast.Name(extent, ast.Load())], [])
-        body = ast.For(_stored(counter), bounds, [body], [])
-    statements = [body]
+    local, alias = result
     if call.word in _EXTREMES:
-        zeros = _index([ast.Constant(0) for _ in counters])
-        start = ast.Subscript(call.arrays[0], zeros, ast.Load())
-        statements = [_assigned(total, start), body]
-    else:
-        number = nodes.signed_integer(int(call.word == "prod"))
-        if array.type is Intrinsic.REAL:
-            number = nodes.real(float(call.word == "prod"), array.real or scope.real)
-        scope.before.append(Assign(result, number, place=span))
-    if scope.helpers is not None:
-        scope.helpers.put_before(scope, [_placed(one, place) for one in statements])
-    names: Items = [ast.Name(one, ast.Load()) for one in extents]
-    count = reduce(lambda one, other: ast.BinOp(*_times(one, other)), names)
-    return _completed(call, total, count)
+        zeros = _index([ast.Constant(0) for _ in array.shape])
+        return [_assigned(alias, ast.Subscript(call.arrays[0], zeros, ast.Load()))]
+    first = int(call.word == "prod")
+    number = nodes.signed_integer(first)
+    if array.type is Intrinsic.REAL:
+        number = nodes.real(float(first), array.real or scope.real)
+    scope.before.append(Assign(local, number, place=scope.tree.span(call.place)))
+    return []
 
 
 def _assigned(target: ast.expr, value: ast.expr) -> ast.stmt:
