@@ -105,7 +105,7 @@ def local_names(code: Routine) -> frozenset[str]:
 
 
 @kept_lately
-def names_inside(contained: tuple[Routine | Between, ...]) -> frozenset[str]:
+def host_names(contained: tuple[Routine | Between, ...]) -> frozenset[str]:
     """Return the names outside of internal procedures that these may use.
 
     Preprocessor directives may remove declarations, so that the names are those of the host.

@@ -38,7 +38,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
 from psyclone_storage.ir.routine import STATEMENT_FUNCTION, Routine, Structure
-from psyclone_storage.ir.scopes import names_inside
+from psyclone_storage.ir.scopes import host_names
 from psyclone_storage.ir.symbols import Procedure, declaration_of
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -267,7 +267,7 @@ class RoutineNames:
             return False
         if any(isinstance(item, un.Include) for item in self.code.contained):
             return False
-        if key in names_inside(self.code.contained):
+        if key in host_names(self.code.contained):
             return False
         words = declared.words
         return not words & {"save", "parameter", "volatile"} and declared.value is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -306,17 +305,6 @@ def test_an_array_that_gives_its_bounds_keeps_its_name(target: str) -> None:
             ranges.apply(assignment.lhs)
     result = finished(tree)
     assert f"    {target} = e\n    w = e(:) * 2\n    w = 0\n    c(:) = e(:)\n" in result
-
-
-def test_a_name_that_a_block_declares_again_gets_no_ranges() -> None:
-    """The dummy argument `b` is an array, the variable of the block is a scalar."""
-    text = "    block\n      real :: b\n      b = t + 3\n      c = b\n    end block\n"
-    tree = tree_of(text)
-    for assignment in nodes_of(tree, Assignment):
-        for part in assignment.walk(Reference):
-            with suppress(TransformationError):
-                TRANSFORMATIONS["Reference2ArrayRangeTrans"]().apply(part)
-    assert text.replace("c = b", "c(:) = b") in finished(tree)
 
 
 def test_a_statement_stays_the_same_node_while_others_change(tmp_path: Path) -> None:
