@@ -141,6 +141,8 @@ def test_a_profile_has_calls_and_messages_of_all_ranks(tmp_path: Path) -> None:
     whole = re.search(r"^ +3 .* 3 +6 +960  \S*invoke_spread\S*$", said, re.MULTILINE)
     assert whole, said
     assert re.search(r"^ +3 .* 0 +0 +0  \S*invoke_keep-copy_code\S*$", said, re.MULTILINE), said
+    unnamed = re.findall(r"^ +(\d+) .*:invoke_line_(\d+)-r\d+$", said, re.MULTILINE)
+    assert sorted(unnamed, key=lambda row: int(row[1])) == [("1", "44"), ("2", "46")]
 
 
 @pytest.mark.parametrize(

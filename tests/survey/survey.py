@@ -156,10 +156,12 @@ def computed(module: ModuleType, target: str) -> tuple[Any, Any]:
 SURVEY = {kernel.name: kernel for kernel in survey_kernels()}
 
 
-def outcome_of(kernel: SurveyKernel, folder: Path, orders: str = "012") -> Outcome:
-    """Return what became of a kernel on all targets."""
+def outcome_of(
+    kernel: SurveyKernel, folder: Path, orders: str = "012", targets: tuple[str, ...] = TARGETS
+) -> Outcome:
+    """Return what became of a kernel on all targets, or some."""
     wanted = None
-    for target in TARGETS:
+    for target in targets:
         for order in orders if target == "cuda" else "0":
             os.environ[ORDER_VARIABLE] = order
             module = loaded(kernel, folder)

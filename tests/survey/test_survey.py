@@ -9,13 +9,19 @@ import pytest
 from psyclone_storage.storage.core.device import DeviceKind, use_device
 from survey.survey import SURVEY, outcome_of
 
+OF_RUN_TIME_EXTENT = (
+    "array_of_run_time_extent",
+    "array_of_no_elements",
+    "array_of_run_time_extents",
+    "array_of_run_time_extent_in_conditions",
+)
 REFUSED = {
     "offset_conditional_expression": "is no distance from a point",
     "offset_runtime": "is no distance from a point",
     "helper_early_return_in_loop": "returns from within a loop",
     "helper_lambda": "'square' is no function",
-    "table_array_sum_in_kernel": "'A + A' has no neighbours",
-    "table_array_product_in_kernel": "'(A * 2)[1]' has no neighbours",
+    "table_array_sum_in_kernel": "'A + A' has no elements",
+    "table_array_product_in_kernel": "'(A * 2)[1]' has no elements",
     "table_tuple_with_index_of_two": "'W[0, 1]' is no number of a table",
     "table_tuple_with_index_of_two_at_run_time": "'W[0, step - 3]' is no number of a table",
     "helper_tuple_by_condition": "'chosen' returns a tuple, which is no number",
@@ -72,11 +78,21 @@ REFUSED = {
     "refused_product_of_tuples": "'x @ (1, 2)' multiplies two tuples or lists",
     "refused_array_after_tuple": "'w' is a tuple and is given an array",
     "refused_difference_of_tuples": "'at' returns a tuple, which is no number",
-    "refused_product_of_tuple": "'(0, 1) @ 0' has no neighbours",
-    "iterator_element": "'enumerate(W)' has no neighbours",
+    "refused_product_of_tuple": "'(0, 1) @ 0' has no elements",
+    "iterator_element": "'enumerate(W)' has no elements",
     "iterator_length": "'zip(W, W)' is an iterator, which has no length",
     "iterator_used_twice": "'enumerate(W)' is an iterator",
     "iterator_keyword": "Loops over 'enumerate(W, begin=1)'",
+    **dict.fromkeys(OF_RUN_TIME_EXTENT, "cuda: G005 'work_code' has no form in CUDA"),
+    "array_section_at_run_time": "'np.sum(w[:step])' is not supported",
+    "array_sum_of_expression": "'np.sum(2.0 * w)' is not supported",
+    "array_section_of_tuple_in_two_dimensions": "'np.sum(T[:, 0])' is not supported",
+    "set_element": "'{1.0}' has no elements",
+    "set_loop": "Loops over '{2, 1}'",
+    "refused_comprehension_element": "Comprehensions are not supported",
+    "refused_dictionary_element": "Dictionaries are not supported",
+    "refused_called_lambda": "'lambda' expressions are not supported",
+    "refused_slice_of_slice": "Slices here are not supported",
     "helper_without_value_in_branch": "'limited' may end without a value",
 }
 
@@ -98,3 +114,11 @@ def test_kernel(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     else:
         assert not found.refused
         assert not found.different
+
+
+@pytest.mark.parametrize("name", OF_RUN_TIME_EXTENT)
+def test_functions_of_arrays_whose_extent_a_scalar_gives(name: str, tmp_path: Path) -> None:
+    """CUDA has no local arrays of such extents."""
+    found = outcome_of(SURVEY[name], tmp_path, targets=("c", "numpy"))
+    assert not found.refused
+    assert not found.different

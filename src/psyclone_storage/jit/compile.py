@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,7 @@ from psyclone_storage.pipeline.kernels import CalledKernels
 from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.targets.dialects import GOCEAN_WORDS, LFRIC_WORDS
 
+_MOST_LINES = 8
 _DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
 
 
@@ -99,6 +101,8 @@ def compile_invoke(session: JitSession, invoke: JitInvoke, *, apart: bool) -> Co
     text = _parsed_calls(site, calls, _DIALECTS[options.api])
     names = _ArgumentNames(apart)
     named = _named(calls, [_parameters_of(one, compiler) for one in kernels], text, names)
+    if options.profile and not label:
+        label = _label_of_lines(site)
     algorithm = _algorithm(text[0], tuple(call for _, call in named), label)
     called = {key_of(name): one for (name, _), one in zip(named, kernels, strict=True)}
     build = compiler.compile_parsed(algorithm, CalledKernels(called), (), LocalNumbering())
@@ -124,6 +128,12 @@ def _order(named: list[tuple[str, ParsedCall]], data: Iterable[Datum]) -> tuple[
 def _algorithm(source: SourceText, calls: tuple[ParsedCall, ...], label: str) -> ParsedAlgorithm:
     invoke = ParsedInvoke(calls, label or None, None, (_scope(source),), source.whole())
     return ParsedAlgorithm(source, _scope(source), (_scope(source),), (invoke,))
+
+
+def _label_of_lines(site: CallLocation) -> str:
+    """Return a label with the line of an invoke, or the lines of merged invokes."""
+    lines = dict.fromkeys(str(one.position[0]) for one in site.parts or (site,))
+    return "_".join(["line" if len(lines) == 1 else "lines", *islice(lines, _MOST_LINES)])
 
 
 def _parsed_calls(

@@ -40,4 +40,8 @@ for step in range(3):
         if mode == "end":
             sys.exit(0)
     invoke(copy(heat, new), name="keep")
+if mode == "profile":
+    invoke(copy(new, heat), copy(heat, new))
+    for _ in range(2):
+        invoke(copy(new, heat), copy(heat, new))
 print("sum", heat.sum(reproducible=True))

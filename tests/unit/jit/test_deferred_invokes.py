@@ -45,6 +45,7 @@ from psyclone_storage.gocean import (
     sum_X,
 )
 from psyclone_storage.jit import deferrable, deferred, invokes
+from psyclone_storage.runtime import profiling
 from psyclone_storage.runtime.gocean import Field, Grid
 from psyclone_storage.storage.core.errors import PoisonedDataError
 
@@ -490,3 +491,20 @@ def test_merged_invokes_are_explained(capsys: pytest.CaptureFixture[str]) -> Non
     assert re.search(rf"{file}:\d+  east: spread\n  \S*{file}:\d+  scale\n", said)
     assert "invoke_east: 1 halo exchange" in said
     assert re.search(rf"The invoke at \S*{file}:\d+:\ninvoke_alone: ", said)
+
+
+def test_profiles_name_the_lines_of_merged_invokes(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = profiling.Profiler()
+    monkeypatch.setattr(profiling, "profiler", counted)
+    monkeypatch.setattr("atexit.register", lambda *_: None)
+    monkeypatch.setattr(profiling.Requests, "start", profiling.Requests.start)
+    configure(target="numpy", profile="invokes", defer=True)
+    values = Field(Grid(SHAPE, boundaries="closed"), values=1.0)
+    line = sys._getframe().f_lineno
+    invoke(scale(values, 2.0))
+    invoke(scale(values, 3.0), scale(values, 4.0))
+    assert values.max() == 24.0
+    configure()
+    assert list(counted.regions) == [
+        f"test_deferred_invokes_psy:invoke_lines_{line + 1}_{line + 2}-r0"
+    ]

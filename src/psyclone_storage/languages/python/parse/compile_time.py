@@ -107,7 +107,7 @@ class CompileTimeValues:
                 return self._constant(node) if found is UNKNOWN_VALUE else found
             case ast.Attribute():
                 return self._constant(node)
-            case ast.Tuple() | ast.List() | ast.Set():
+            case ast.Tuple() | ast.List():
                 return tuple(map(self._needed, node.elts))
             case ast.Subscript():
                 return _element(self._needed(node.value), self._needed(node.slice))
@@ -122,7 +122,7 @@ class CompileTimeValues:
             case ast.BinOp():
                 return self._of_chain(list(left_operations(node)))
             case ast.Compare(left, ops, comparators):
-                values = [self._operand(left), *map(self._operand, comparators)]
+                values = [self._operand(one) for one in (left, *map(members, comparators))]
                 pairs = zip(ops, values, values[1:], strict=False)
                 return all(_COMPARED[type(op)](one, other) for op, one, other in pairs)
             case ast.BoolOp(op, values=parts):
@@ -200,6 +200,13 @@ class CompileTimeValues:
 def _types_in(value: Any) -> set[type]:
     """Return the types of the numbers in a table."""
     return {type(one) for one in _flat(value)}
+
+
+def members(node: ast.expr) -> ast.expr:
+    """Return a tuple in place of a set, which has members, but no order and no index."""
+    if not isinstance(node, ast.Set):
+        return node
+    return ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
 
 
 def is_int(value: Any) -> bool:

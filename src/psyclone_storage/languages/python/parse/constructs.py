@@ -43,6 +43,7 @@ _EXPRESSIONS: Mapping[type[ast.AST], str] = {
     ast.Yield: "'yield' expressions",
     ast.YieldFrom: "'yield' expressions",
 }
+_SUPPORTED_ELSEWHERE = (ast.List, ast.Set, ast.Slice, ast.Tuple)
 _CONSTANTS: Mapping[type, str] = {
     bytes: "bytes",
     complex: "complex numbers",
@@ -61,6 +62,11 @@ def _construct_of(node: ast.AST) -> str:
             return "calls whose value is not used"
         return _EXPRESSIONS.get(type(node.value), "expressions as statements")
     return _STATEMENTS.get(type(node)) or _EXPRESSIONS.get(type(node), type(node).__name__)
+
+
+def is_unsupported(node: ast.AST) -> bool:
+    """Return whether a part of an expression is a construct that kernels support nowhere."""
+    return type(node) in _EXPRESSIONS and not isinstance(node, _SUPPORTED_ELSEWHERE)
 
 
 def unsupported(node: ast.AST) -> str:

@@ -32,16 +32,18 @@ from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
     constant_array,
     folded_condition,
+    members,
     shape_of,
     value_of,
     written,
 )
-from psyclone_storage.languages.python.parse.constructs import unsupported
+from psyclone_storage.languages.python.parse.constructs import is_unsupported, unsupported
 from psyclone_storage.languages.python.parse.extremes import excess, index_with_check
 from psyclone_storage.languages.python.parse.functions import (
     ALL,
     Signature,
     TypedFunction,
+    count_of_arguments,
     to_write_for,
 )
 from psyclone_storage.languages.python.parse.imports import dotted, imported_from
@@ -213,6 +215,8 @@ def _subscript(scope: KernelScope, node: ast.Subscript) -> TypedExpression:
         table = value_of(scope, base)
         if isinstance(table, tuple):
             return _element_of_table(scope, node, table, index)
+    if is_unsupported(base):
+        return scope.refuse("P051", unsupported(base), base)
     return scope.access.read(scope, node)
 
 
@@ -328,7 +332,7 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
         return _of_tuples(scope, node)
     values = [read(scope, part) for part in (node.left, node.comparators[0])]
     for later in node.comparators[1:]:
-        value, before = _apart(scope, later, read)
+        value, before = read_apart(scope, later, read)
         if before:
             what = f"'{scope.text(later)}' is compared only if what stands before it holds."
             hint = "Write the comparisons one by one, with 'and' between them."
@@ -354,7 +358,7 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
 
 def _membership(scope: KernelScope, node: ast.Compare) -> TypedExpression:
     """Return whether a value equals one of the items of a sequence."""
-    items = sequences.iterated_items(scope, node.comparators[0])
+    items = sequences.iterated_items(scope, members(node.comparators[0]))
     if items is None:
         what = f"'{scope.text(node.comparators[0])}' is no sequence known at compile time."
         return scope.refuse("P051", what, node.comparators[0], "Write a tuple, as 'n in (1, 2)'.")
@@ -392,13 +396,13 @@ def _all_of(
 
 
 def _joint(scope: KernelScope, node: ast.BoolOp) -> TypedExpression:
-    read_apart = [_apart(scope, part, read_condition) for part in node.values]
-    values = [value for value, _ in read_apart]
+    operands = [read_apart(scope, part, read_condition) for part in node.values]
+    values = [value for value, _ in operands]
     if any(value.type is None for value in values):
         return UNKNOWN
-    scope.before += read_apart[0][1]
-    if any(before for _, before in read_apart[1:]):
-        return _joint_by_statements(scope, node, read_apart)
+    scope.before += operands[0][1]
+    if any(before for _, before in operands[1:]):
+        return _joint_by_statements(scope, node, operands)
     op = ".and." if isinstance(node.op, ast.And) else ".or."
     return _chained(scope, op, [value.expr for value in values], node)
 
@@ -417,7 +421,7 @@ _Apart = tuple[TypedExpression, list[Line]]
 """An expression, and the statements that have to be done before it."""
 
 
-def _apart(
+def read_apart(
     scope: KernelScope,
     node: ast.expr,
     reader: Callable[[KernelScope, ast.expr], TypedExpression],
@@ -453,7 +457,7 @@ def _choice(scope: KernelScope, node: ast.IfExp) -> TypedExpression:
         return read(scope, node.body if folded else node.orelse)
     test = read_condition(scope, node.test)
     (first, before_first), (second, before_second) = (
-        _apart(scope, one, read) for one in (node.body, node.orelse)
+        read_apart(scope, one, read) for one in (node.body, node.orelse)
     )
     if not before_first and not before_second:
         return conditional_expression(scope, node, test, (first, second))
@@ -485,7 +489,9 @@ def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
     if scope.helpers is not None and (helped := scope.helpers.value(scope, node)) is not None:
         return helped
     if (made := as_operations(scope, node)) is not None:
-        return of_tuple(scope, node, read(scope, made))
+        return (
+            made if isinstance(made, TypedExpression) else of_tuple(scope, node, read(scope, made))
+        )
     function = None if name in scope.assigned else scope.offered.function(node.func)
     if function is None or name in scope.arguments or name in scope.values:
         what = f"'{name}' is no function that a kernel can call."
@@ -501,20 +507,11 @@ def _call(scope: KernelScope, node: ast.Call) -> TypedExpression:
             hint = did_you_mean(name, set(ALL) - scope.offered.bound) or hint
         return scope.refuse("P051", what, node.func, hint)
     if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
-        what = f"'{name}' is given its arguments by their order alone."
-        return scope.refuse("P051", what, node)
+        return scope.refuse("P051", f"'{name}' is given its arguments by their order alone.", node)
     if not function.least <= len(node.args) <= function.most:
-        what = f"'{name}' takes {_count(function)}, not {len(node.args)}."
+        what = f"'{name}' takes {count_of_arguments(function)}, not {len(node.args)}."
         return scope.refuse("P051", what, node)
     return _called(scope, node, function)
-
-
-def _count(function: TypedFunction) -> str:
-    plural = "s" if function.least > 1 else ""
-    is_fixed = function.least == function.most
-    return (
-        f"{function.least} argument{plural}" if is_fixed else f"{function.least} arguments or more"
-    )
 
 
 def _called(scope: KernelScope, node: ast.Call, function: TypedFunction) -> TypedExpression:

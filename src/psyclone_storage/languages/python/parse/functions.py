@@ -167,3 +167,12 @@ def offered(tree: PythonTree) -> CallableImports:
     """Return the callable names that the imports of a file provide."""
     given = imported_names(tree, "math"), imported_names(tree, "numpy")
     return CallableImports(*given, defined_in(tree), bound_in(tree))
+
+
+def count_of_arguments(function: TypedFunction) -> str:
+    """Return how many arguments a function takes, for a message."""
+    plural = "s" if function.least > 1 else ""
+    is_fixed = function.least == function.most
+    return (
+        f"{function.least} argument{plural}" if is_fixed else f"{function.least} arguments or more"
+    )

@@ -152,6 +152,10 @@ class HelpersInPlace:
         scope.known = inner.known
         return list(lines)
 
+    def put_before(self, scope: KernelScope, body: Sequence[ast.stmt]) -> None:
+        """Add statements to those before the current statement."""
+        scope.before += read_block(scope, body)
+
     def _helper(self, scope: KernelScope, node: ast.Call) -> HelperText | None:
         return find_helper(scope, node, self.beside) if names_helper(scope, node.func) else None
 

@@ -31,6 +31,7 @@ from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse import promotion as precision
 from psyclone_storage.languages.python.parse.array_functions import product_of
 from psyclone_storage.languages.python.parse.compile_time import is_int, value_of
+from psyclone_storage.languages.python.parse.constructs import unsupported
 from psyclone_storage.languages.python.parse.expressions import read, read_number
 from psyclone_storage.languages.python.parse.extremes import index_with_check
 from psyclone_storage.languages.python.parse.indices import (
@@ -435,6 +436,9 @@ def _element(scope: KernelScope, node: ast.Subscript, local: LocalVariable) -> E
         scope.refuse("P053", what, node, "Make it on every way that leads here.")
         return None
     _, parts = indexed(node)
+    if sliced := [part for part in parts if isinstance(part, ast.Slice)]:
+        scope.refuse("P051", unsupported(sliced[0]), sliced[0], "Write a loop over the elements.")
+        return None
     if len(parts) != len(local.shape):
         what = f"'{name}' has {len(local.shape)} dimensions, not {len(parts)}."
         scope.refuse("P051", what, node, "Write a number for each.")

@@ -87,8 +87,8 @@ class PointAccess:
         if is_refused(scope, node):
             return UNKNOWN
         if dummy is None or not dummy.rank:
-            what = f"'{scope.text(node.value)}' has no neighbours to look at."
-            hint = "Only fields and properties of a grid have."
+            what = f"'{scope.text(node.value)}' has no elements that a kernel can read."
+            hint = "Fields, properties of a grid, local arrays, tables and tuples have."
             return scope.refuse("P051", what, node.value, hint)
         place = self._place(scope, node, dummy)
         if place is None or not _may_read(scope, node, dummy, place[0]):

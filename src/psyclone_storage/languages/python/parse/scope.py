@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any, Protocol
@@ -168,6 +168,9 @@ class HelperCalls(Protocol):
 
     def is_called(self, scope: KernelScope, node: ast.expr) -> bool:
         """Return whether an expression may call a user function."""
+
+    def put_before(self, scope: KernelScope, body: Sequence[ast.stmt]) -> None:
+        """Add statements to those before the current statement."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
     ArrayTable,
+    is_int,
     value_of,
     written,
 )
@@ -37,7 +38,7 @@ def is_iterator(scope: KernelScope, node: ast.expr) -> bool:
     """Return whether an expression is an iterator, which has neither a length nor an index."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return False
-    return node.func.id in _OF_SEQUENCES and not _is_own(scope, node.func.id)
+    return node.func.id in _OF_SEQUENCES and not is_own_name(scope, node.func.id)
 
 
 def iterated_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
@@ -47,7 +48,7 @@ def iterated_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
         is_long = not isinstance(value, tuple | range) or len(value) > MOST_ITEMS
         return None if is_long else [written(one, node) for one in value]
     match node:
-        case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
+        case ast.Tuple(elts=items) | ast.List(elts=items):
             return None if any(isinstance(one, ast.Starred) for one in items) else items
         case ast.Name(id=name) if name in scope.parts:
             return [ast.copy_location(ast.Name(one, ast.Load()), node) for one in scope.parts[name]]
@@ -60,7 +61,7 @@ def iterated_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
 
 def _of_call(scope: KernelScope, node: ast.Call) -> list[ast.expr] | None:
     name = node.func.id if isinstance(node.func, ast.Name) else ""
-    if name == "divmod" and not _is_own(scope, name) and len(node.args) == 2:
+    if name == "divmod" and not is_own_name(scope, name) and len(node.args) == 2:
         first, second = node.args
         return [ast.copy_location(ast.BinOp(first, op, second), node)
                 for op in (ast.FloorDiv(), ast.Mod())]  # fmt: skip
@@ -69,7 +70,7 @@ def _of_call(scope: KernelScope, node: ast.Call) -> list[ast.expr] | None:
     return None if scope.helpers is None else scope.helpers.parts(scope, node)
 
 
-def _is_own(scope: KernelScope, name: str) -> bool:
+def is_own_name(scope: KernelScope, name: str) -> bool:
     """Return whether a name of Python is one of the program here."""
     return name in scope.offered.bound or name in scope.assigned or name in scope.arguments
 
@@ -115,6 +116,50 @@ def _elements(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
     return [ast.copy_location(ast.Subscript(base, one, ast.Load()), node) for one in places]
 
 
+def selected_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
+    """Return the items of a sequence or of a slice; None if they are not known one by one.
+
+    The items of a slice are to be read at once, because slices of lists are copies.
+    """
+    base, index = indexed(node)
+    if not isinstance(node, ast.Subscript) or not any(map(_is_slice, index)):
+        return sequence_items(scope, node)
+    table = value_of(scope, base)
+    if any(map(_is_slice, indexed(node.value)[1])) or (
+        table is not UNKNOWN_VALUE and not has_index(table, node.slice)
+    ):
+        return None
+    return _selected(scope, base, index)
+
+
+def _is_slice(part: ast.expr) -> bool:
+    return isinstance(part, ast.Slice)
+
+
+def _selected(
+    scope: KernelScope, node: ast.expr, index: Sequence[ast.expr]
+) -> list[ast.expr] | None:
+    """Return what an index with slices selects; None if this is not known."""
+    if not index:
+        return [node]
+    items, (first, *others) = sequence_items(scope, node), index
+    if items is None:
+        return None
+    if isinstance(first, ast.Slice):
+        parts = (first.lower, first.upper, first.step)
+        bounds = [None if one is None else value_of(scope, one) for one in parts]
+        if bounds[-1] == 0 or not all(one is None or is_int(one) for one in bounds):
+            return None
+        chosen = items[slice(*bounds)]
+    elif value_of(scope, node) is UNKNOWN_VALUE:
+        chosen = [ast.copy_location(ast.Subscript(node, first, ast.Load()), node)]
+    else:
+        return None
+    found = [_selected(scope, one, others) for one in chosen]
+    known = [one for one in found if one is not None]
+    return [part for one in known for part in one] if len(known) == len(found) else None
+
+
 def indexed(node: ast.expr) -> tuple[ast.expr, list[ast.expr]]:
     """Return an array, and all parts of its index: `a[i][j]` is `a[i, j]`."""
     index: list[ast.expr] = []
@@ -153,9 +198,16 @@ def length(scope: KernelScope, node: ast.Call, name: str) -> TypedExpression | N
     if is_iterator(scope, node.args[0]):
         what = f"'{scope.text(node.args[0])}' is an iterator, which has no length."
         return scope.refuse("P051", what, node, "Write 'tuple(...)' around it.")
+    base, index = indexed(node.args[0])
+    local = scope.local(base.id) if isinstance(base, ast.Name) else None
+    if local is not None and len(index) < len(local.shape) and not any(map(_is_slice, index)):
+        return TypedExpression(local.shape[len(index)], Intrinsic.INTEGER)
     found = scope.access.length(scope, node.args[0])
-    if found is not None or (items := sequence_items(scope, node.args[0])) is None:
+    if found is not None or is_own_name(scope, name):
         return found
+    if (items := selected_items(scope, node.args[0])) is None:
+        what = f"The length of '{scope.text(node.args[0])}' is not known in a kernel."
+        return scope.refuse("P051", what, node, "Layers, local arrays, tables and tuples have one.")
     written_here = isinstance(node.args[0], ast.Tuple | ast.List)
     if written_here and value_of(scope, node.args[0]) is UNKNOWN_VALUE:
         # Python computes the items, which may raise an error.

@@ -33,7 +33,11 @@ from psyclone_storage.languages.python.parse.compile_time import (
     value_of,
 )
 from psyclone_storage.languages.python.parse.constructs import unsupported
-from psyclone_storage.languages.python.parse.expressions import read_condition, read_number
+from psyclone_storage.languages.python.parse.expressions import (
+    read_apart,
+    read_condition,
+    read_number,
+)
 from psyclone_storage.languages.python.parse.scope import (
     A_VALUE,
     CountedRange,
@@ -80,36 +84,41 @@ def read_block(scope: KernelScope, body: Iterable[ast.stmt]) -> tuple[Line, ...]
 # ---------------------------------------------------------------------------- control
 
 
-def _if(scope: KernelScope, node: ast.If) -> list[Line]:
+def _if(scope: KernelScope, node: ast.If, test: TypedExpression | None = None) -> list[Line]:
     """Return a choice with all its branches; the state after it is the join of all branches.
 
-    A branch that depends on the iteration of an unrolled loop alone is chosen now.
+    A branch that depends on the iteration of an unrolled loop alone is chosen now. `test` is the
+    first condition if it has been read.
     """
     folded = folded_condition(scope, node.test)
     if folded is not None:
         return [*read_block(scope, node.body if folded else node.orelse)]
     current = scope.current
+    test = test or read_condition(scope, node.test)
     branches: list[Branch] = []
     left: frozenset[str] | None = None
-    otherwise: list[ast.stmt] = [node]
-    while len(otherwise) == 1 and isinstance(otherwise[0], ast.If):
-        one = otherwise[0]
-        if branches and scope.helpers is not None and scope.helpers.is_called(scope, one.test):
-            # What has to be done before the condition is done where it is reached.
-            break
-        if branches and folded_condition(scope, one.test) is not None:
-            break
-        test = read_condition(scope, one.test)
-        before = scope.known
-        scope.current = dict(current)
+    last: tuple[Line, ...] = ()
+    one, is_open = node, True
+    while is_open:
+        before, scope.current = scope.known, dict(current)
         with scope.reached(None):
             body = read_block(scope, one.body)
         branches.append(Branch(test.expr, body, place=scope.tree.span(one)))
         left, scope.known = both(left, scope.known), before
-        otherwise = one.orelse
-    scope.current = dict(current)
-    with scope.reached(None):
-        last = read_block(scope, otherwise)
+        scope.current = dict(current)
+        is_open = False
+        match one.orelse:
+            case [ast.If() as other] if folded_condition(scope, other.test) is None:
+                test, needed = read_apart(scope, other.test, read_condition)
+                if needed:
+                    # What has to be done before the condition is done where it is reached.
+                    with scope.reached(None):
+                        last = (*needed, *_if(scope, other, test))
+                else:
+                    one, is_open = other, True
+            case _:
+                with scope.reached(None):
+                    last = read_block(scope, one.orelse)
     scope.known = both(left, scope.known)
     scope.current = current
     _forget_values(scope, [node])
