@@ -181,6 +181,12 @@ NESTS = (
         "private(w1)",
     ),
     _nest(
+        "deallocated_later",
+        "allocate(w1(n)) ; do i = 1, n ; do j = 1, n ; w1(j) = q(j, i) ; end do"
+        " ; a(i) = w1(n + 1 - i) ; end do ; deallocate(w1) ; allocate(w1(2))",
+        "private(j, w1)",
+    ),
+    _nest(
         "sum_in_allocatable",
         "allocate(one, source=s) ; do i = 1, n ; one = one + b(i) ; end do ; s = one",
         "reduction(+:one)",
@@ -189,6 +195,15 @@ NESTS = (
 )
 
 TRAPS = (
+    _trap(
+        "allocated_by_its_loop",
+        "do i = 1, n ; w1 = b(1:i) ; a(i) = w1(i) ; end do ; deallocate(w1)",
+    ),
+    _trap(
+        "source_of_an_allocation",
+        "allocate(w1(2)) ; do i = 1, n ; w1(:) = b(i:i + 1) ; a(i) = w1(2) ; end do"
+        " ; allocate(w2(2), source=w1) ; s = w2(1)",
+    ),
     _trap(
         "jump_out", "do 10 i = 1, n ; if (b(i) > 2) go to 20 ; a(i) = 1 ; 10 continue ; 20 k = 1"
     ),
@@ -323,7 +338,7 @@ TRAPS = (
 
 _FILES = "type(filed), intent(inout) :: f(2 * n), g"
 _OWN = "real(8), save :: own\n!$omp threadprivate(own)"
-_ALLOCATED = "real(8), allocatable :: w1(:), one"
+_ALLOCATED = "real(8), allocatable :: w1(:), w2(:), one"
 _GROWING = "type(growing) :: g(2 * n)"
 _MORE = {
     **dict.fromkeys(
@@ -332,6 +347,7 @@ _MORE = {
             *("shape_read_later", "status_read_later", "element_set_later"),
             *("element_set_earlier", "lower_bound_that_stays", "sum_in_allocatable"),
             *("sum_if_allocated", "allocated_again_later", "perhaps_allocated_again"),
+            *("deallocated_later", "allocated_by_its_loop", "source_of_an_allocation"),
         ),
         _ALLOCATED,
     ),
