@@ -55,20 +55,49 @@ class Coverage:
                 writes = [one for one in found if one.writes and self._is_later(one, item, loop)]
                 if item.node.number <= loop.number and not self._comes_again(item, loop):
                     continue
-            if not any(self._covers(write, item, loop) for write in writes):
+            if not (self.is_covered(item, loop, writes) or self._follows(item, loop, writes)):
                 return False
         return True
 
     def is_covered(self, read: Item, loop: FlowNode, writes: Iterable[Item]) -> bool:
         """Return whether one or two of `writes` in `loop` have set all elements of `read`.
 
-        The read is in the loop, too. Subscripts are within the declared bounds.
+        Subscripts are within the declared bounds.
         """
         before = [one for one in writes if self._precedes(one, read, loop)]
         if any(self._covers(write, read, loop) for write in before):
             return True
         boxes = [self._box(write, read) for write in before]
         return any(one.joins(other, self._variable) for one, other in product(boxes, repeat=2))
+
+    def _follows(self, read: Item, loop: FlowNode, writes: Iterable[Item]) -> bool:
+        """Return whether earlier iterations of an inner loop have set all elements of `read`.
+
+        The first iterations may read what one of `writes` has set before the inner loop.
+        """
+        found = tuple(writes)
+        before = [one for one in found if self._precedes(one, read, loop)]
+        for write in found:
+            for at in range(_shared(write.node, read.node)):
+                inner = self._flow.node(write.node.around[at])
+                if inner.number <= loop.number or not self._always_runs(write, inner, at + 1):
+                    continue
+                between = (inner, *self._flow.inside(inner))
+                box = _Box(self._symbols, write, read, at + 1, between)
+                counter = counter_of(inner, self._flow, self._symbols)
+                if any(self._box(one, read).starts(box, counter) for one in before):
+                    return True
+        return False
+
+    def _always_runs(self, write: Item, inner: FlowNode, shared: int) -> bool:
+        """Return whether each iteration of a loop completes a write and the loops around it."""
+        alone = (self._flow.node(number).line for number in write.node.around[shared:])
+        return (
+            isinstance(inner.line, Do)
+            and isinstance(write.node.line, Assign)
+            and all(isinstance(one, Do) for one in alone)
+            and not any(isinstance(one.line, _JUMPS) for one in self._flow.inside(inner))
+        )
 
     def _comes_again(self, read: Item, loop: FlowNode) -> bool:
         """Return whether a read before `loop` is executed again after it, in an outer loop."""
@@ -113,7 +142,9 @@ class Coverage:
 
     def _box(self, write: Item, read: Item) -> _Box:
         shared = _shared(write.node, read.node)
-        return _Box(self._flow, self._symbols, write, read, shared)
+        first, last = _top(write.node, shared), _top(read.node, shared)
+        between = self._flow.nodes[first - 1 : self._flow.node(last).stop - 1]
+        return _Box(self._symbols, write, read, shared, between)
 
 
 def _shared(first: FlowNode, second: FlowNode) -> int:
@@ -141,17 +172,27 @@ def _is_marked(value: Polynomial) -> bool:
 
 
 class _Box:
-    """The elements that a write sets in all iterations of the loops around the write only."""
+    """The elements that a write sets in all iterations of the loops around the write only.
+
+    The first `shared` constructs contain the read, too. The statements `between` may be executed
+    after the write and before the read.
+    """
 
     __slots__ = ("_alone", "_facts", "_flow", "_read", "_symbols", "_written", "_write")
 
-    def __init__(self, flow: Flow, symbols: Symbols, write: Item, read: Item, shared: int) -> None:
-        self._flow, self._symbols = flow, symbols
+    def __init__(
+        self,
+        symbols: Symbols,
+        write: Item,
+        read: Item,
+        shared: int,
+        between: Iterable[FlowNode],
+    ) -> None:
+        flow = self._flow = symbols.flow
+        self._symbols = symbols
         self._write, self._read = write, read
-        first, last = _top(write.node, shared), _top(read.node, shared)
-        nodes = flow.nodes[first - 1 : flow.node(last).stop - 1]
         self._written = frozenset(
-            one.path.variable for node in nodes for one in node.accesses if one.writes
+            one.path.variable for node in between for one in node.accesses if one.writes
         )
         self._alone = [
             counter_of(flow.node(number), flow, symbols) for number in write.node.around[shared:]
@@ -182,6 +223,65 @@ class _Box:
         return inside and all(
             self._runs(counter) for counter in self._alone if (counter.name + _WRITE not in used)
         )
+
+    def starts(self, later: _Box, counter: CounterRange) -> bool:
+        """Return whether this box and those of `later` in a loop contain all elements read.
+
+        In an iteration of the loop over `counter`, `later` has set elements in earlier ones. The
+        distance in one dimension is a constant; this box contains what the first iterations read.
+        """
+        found = later.carried(counter)
+        if found is None or self._write.variable != self._read.variable:
+            return False
+        dimension, low, high = found
+        mine, wanted = (self._subscripts(one, one.variable) for one in (self._write, self._read))
+        if len(mine) != len(wanted):
+            return False
+        used: set[str] = set()
+        for at, (one, other) in enumerate(zip(mine, wanted, strict=True)):
+            if at != dimension:
+                if not self._dimension(one, other, at, used):
+                    return False
+            elif one != Range():
+                box = self._extent(one, used)
+                first, last = (self._marked(end, _READ) for end in (low, high))
+                if box is None or not self._facts.imply(first.minus(box[0])):
+                    return False
+                if not self._facts.imply(box[1].minus(last)):
+                    return False
+        return all(self._runs(one) for one in self._alone if one.name + _WRITE not in used)
+
+    def carried(self, counter: CounterRange) -> tuple[int, Polynomial, Polynomial] | None:
+        """Return the dimension in which the write precedes the read by iterations of a loop.
+
+        The polynomials are the bounds of the elements that the first iterations read. Return None
+        if earlier iterations do not certainly set the elements of later ones.
+        """
+        write, read = (self._subscripts(one, one.variable) for one in (self._write, self._read))
+        if counter.step not in (1, -1) or counter.first is None or len(write) != len(read):
+            return None
+        key, used, dimension = Polynomial({(counter.name,): 1}), set[str](), -1
+        ends = constant_polynomial(0), constant_polynomial(0)
+        for at, (one, other) in enumerate(zip(write, read, strict=True)):
+            if isinstance(one, Range) or counter.name not in names_in(one):
+                if not self._dimension(one, other, at, used):
+                    return None
+                continue
+            mine, theirs = (self._symbols.polynomial(each).minus(key) for each in (one, other))
+            if dimension >= 0 or mine.known is None or theirs.known is None:
+                return None
+            distance = (mine.known - theirs.known) * counter.step
+            if distance <= 0:
+                return None
+            dimension, first = at, counter.first
+            near = first.plus(constant_polynomial(mine.known - counter.step))
+            far = first.plus(theirs)
+            ends = (far, near) if counter.step > 0 else (near, far)
+        if dimension < 0 or not all(
+            self._runs(one) for one in self._alone if one.name + _WRITE not in used
+        ):
+            return None
+        return dimension, *ends
 
     def joins(self, other: _Box, variable: Variable) -> bool:
         """Return whether this box and the adjacent box `other` contain all elements read.
