@@ -8,6 +8,7 @@ import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
@@ -22,7 +23,8 @@ from psyclone_storage.coherence.halos import plan_halos
 from psyclone_storage.ir import verify, walk
 from psyclone_storage.ir.datum_parts import DatumPart, positions_using
 from psyclone_storage.ir.rules import Rules
-from psyclone_storage.ir.schedule import Compound, HaloExchange, Phase, Schedule
+from psyclone_storage.ir.schedule import Compound, HaloExchange, Loop, Over, Phase, Schedule
+from psyclone_storage.passes.nests import fuse_schedule_loops
 from psyclone_storage.transform import halos
 from psyclone_storage.transform.asynchronous import OverlapExchange, SplitExchange
 from psyclone_storage.transform.halos import with_halos, without_halos
@@ -110,6 +112,40 @@ def edited(rng: random.Random, schedule: Schedule, removed: list[object]) -> Sch
         case _ if body:
             body.insert(rng.randrange(len(body)), body.pop(at))
     return replace(schedule, body=tuple(body))
+
+
+@pytest.mark.parametrize("aliased", [False, True])
+@pytest.mark.parametrize("over", [Over.CELLS, Over.DOFS])
+def test_fused_loops_are_planned_completely(aliased: bool, over: Over) -> None:
+    """Plans follow fusions of loops over one range, legal or not, in the order of recipes."""
+    fused = 0
+    for seed in range(some_of(60)):
+        start = without_halos(random_case(seed, aliased=aliased).schedule)
+        loops = [one for one in start.body if isinstance(one, Loop) and one.over is over]
+        copies = [again(one, number, loops[0]) for number in range(4) for one in loops]
+        random.Random(seed).shuffle(copies)
+        schedule = replace(start, body=(*copies, *start.body))
+        for _ in copies[1:]:
+            check_plan(schedule)
+            first, second, *others = cast("tuple[Loop, ...]", schedule.body)
+            both = fuse_schedule_loops(first, second)
+            schedule = replace(schedule, body=(both, *others))
+            fused += 1
+        check_plan(schedule)
+    assert fused > some_of(150)
+
+
+def check_plan(schedule: Schedule) -> None:
+    """Compare a plan with that of copies of the loops, for which nothing is cached."""
+    copies = tuple(replace(one) for one in schedule.body)
+    assert with_halos(schedule, RULES) == planned_anew(replace(schedule, body=copies), RULES)
+
+
+def again(loop: Loop, number: int, like: Loop) -> Loop:
+    """Return a copy of `loop` with names of its own and the range of `like`."""
+    calls = (replace(call, uid=f"{call.uid}_{number}") for call in walk.kernel_calls(loop))
+    uid = f"{loop.uid}_{number}"
+    return replace(loop, uid=uid, extent=like.extent, bounds_from=0, body=tuple(calls))
 
 
 @pytest.mark.parametrize("aliased", [False, True])

@@ -124,6 +124,10 @@ NESTS = (
         "do i = 1, n ; a(i) = 2 ; end do ; forall (i = 1:n, b(i) > 2) b(i) = 1",
     ),
     _nest(
+        "hidden_counter_in_constructor",
+        "do i = 1, n ; a(i) = 2 ; end do ; b(1:3) = [(i * 2.0d0, i = 1, 3)]",
+    ),
+    _nest(
         "select",
         "do i = 1, n ; select case (int(b(i))) ; case (1) ; a(i) = 1 ; case default ; a(i) = 2"
         " ; end select ; end do",

@@ -32,7 +32,7 @@ CASES: dict[str, tuple[bool, int, float, tuple[str, ...], int | None]] = {
     "few fields, auto": (False, 24, 3.4, ("--apply", "auto"), 2),
 }
 
-LARGER = {("built-ins", "auto"): (48, 2.5)}
+LARGER = {("built-ins", "auto"): (48, 2.2)}
 """The sizes and the most work of programs whose loops have more fields than 12 calls do."""
 
 

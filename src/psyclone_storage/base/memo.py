@@ -69,10 +69,13 @@ def kept_with_first(
 
 
 def remember(
-    make: Callable[[CachedRecord], CachedValue], record: CachedRecord, made: CachedValue
+    make: Callable[[CachedRecord, *Others], CachedValue],
+    record: CachedRecord,
+    made: CachedValue,
+    *others: *Others,
 ) -> None:
-    """Store `made` as the memoised result of `make` for `record`."""
-    vars(record).setdefault(f"{make.__module__}.{make.__qualname__}", {})[()] = made
+    """Store `made` as the memoised result of `make` for `record` and the further arguments."""
+    vars(record).setdefault(f"{make.__module__}.{make.__qualname__}", {})[others] = made
 
 
 def kept_lately(make: Callable[[*Others], CachedValue]) -> Callable[[*Others], CachedValue]:

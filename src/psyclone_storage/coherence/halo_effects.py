@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from psyclone_storage.base.fresh import Fresh
-from psyclone_storage.base.memo import Identity, kept_with_first
+from psyclone_storage.base.memo import Identity, kept_with_first, remember
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir.datum_parts import DatumPart, passed_parts
 from psyclone_storage.ir.kernel import Access, ArgKind
@@ -44,7 +44,7 @@ class _Gathered:
     """Accumulated effect on one component while the calls of a loop are processed.
 
     With `fully`, `left` was written without reading old values, so later calls of the same
-    iteration read values of this loop.
+    iteration read values of this loop. `effect` is the result, once requested.
     """
 
     need: HaloNeed | None = None
@@ -53,13 +53,23 @@ class _Gathered:
     writer: str = ""
     fully: bool = False
     reads: bool = False
+    effect: HaloEffect | None = None
+
+
+_ByPart = dict[DatumPart, _Gathered]
 
 
 def halo_effects_of(
     schedule: Schedule, loop: Loop, rules: Rules, data: dict[str, Datum]
 ) -> tuple[HaloEffect, ...]:
     """Return the effects of `loop` on the fields that it accesses."""
-    gathered: dict[DatumPart, _Gathered] = {}
+    return _effects_in(_with_calls({}, schedule, loop, rules, data))
+
+
+def _with_calls(
+    gathered: _ByPart, schedule: Schedule, loop: Loop, rules: Rules, data: dict[str, Datum]
+) -> _ByPart:
+    """Return `gathered` with the effects of the calls of `loop` added."""
     for around, call in calls_in(loop):
         for at, described in enumerate(call.kernel.args):
             if described.kind is not ArgKind.FIELD:
@@ -79,10 +89,18 @@ def halo_effects_of(
                     _add_need(entry, need, call.uid)
                 if left is not None:
                     _add_left(entry, left, call.uid, described.access is Access.WRITE)
+    return gathered
+
+
+def _effects_in(gathered: _ByPart) -> tuple[HaloEffect, ...]:
+    for key, entry in gathered.items():
+        if entry.effect is None:
+            entry.effect = HaloEffect(
+                key, entry.need, entry.reader, entry.left, entry.writer, entry.reads
+            )
+    effects = (entry.effect for entry in gathered.values() if entry.effect is not None)
     return tuple(
-        HaloEffect(key, entry.need, entry.reader, entry.left, entry.writer, entry.reads)
-        for key, entry in gathered.items()
-        if entry.need is not None or entry.left is not None or entry.reads
+        one for one in effects if one.need is not None or one.left is not None or one.reads
     )
 
 
@@ -101,6 +119,24 @@ class HaloEffects:
     def parts(self, loop: Loop) -> frozenset[DatumPart]:
         """Return the parts of the data that `loop` accesses."""
         return _parts(loop, self._setting)
+
+    def kept_parts(self, old: Loop, new: Loop) -> frozenset[DatumPart]:
+        """Return parts on which `new` has the effects of `old`; none unless it only has more calls.
+
+        Only the effects of the additional calls are computed. A recipe that fuses many loops, one
+        after the other, thus takes time for what each step adds.
+        """
+        length, setting = len(old.body), self._setting
+        longer = replace(new, body=old.body, asserted=old.asserted) == old
+        if old.filled.terms or not longer or old.body != new.body[:length]:
+            return frozenset()
+        added = replace(new, body=new.body[length:])
+        gathered, found = dict(_gathered(old, setting)), _parts(added, setting)
+        for part in found & gathered.keys():
+            gathered[part] = replace(gathered[part], effect=None)
+        made = _with_calls(gathered, setting.schedule, added, setting.rules, setting.data)
+        remember(_gathered, new, made, setting)
+        return self.parts(old) - found
 
 
 class _Setting:
@@ -126,8 +162,16 @@ def _setting(
 
 @kept_with_first
 def _effects(loop: Loop, setting: _Setting, filled: Depth) -> tuple[HaloEffect, ...]:
-    filling = loop if loop.filled == filled else replace(loop, filled=filled)
+    if loop.filled == filled:
+        return _effects_in(_gathered(loop, setting))
+    filling = replace(loop, filled=filled)
     return halo_effects_of(setting.schedule, filling, setting.rules, setting.data)
+
+
+@kept_with_first
+def _gathered(loop: Loop, setting: _Setting) -> _ByPart:
+    """Return the effects of a loop, which must not be modified."""
+    return _with_calls({}, setting.schedule, loop, setting.rules, setting.data)
 
 
 @kept_with_first

@@ -7,7 +7,7 @@ statements access. `tests/properties` compares it with complete plans.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from operator import attrgetter, is_
 
 from psyclone_storage.base.records import dataclass, field, same_in_all_fields
@@ -82,6 +82,7 @@ class _Update:
         self._schedule = schedule
         self._rules = rules
         self._effects = HaloEffects(schedule, rules)
+        self._splice = splice
         self._aliases = alias_parts(schedule)
         self._removed = [one for item in splice.removed for one in _planned_in(item)]
         self._added = [one for item in splice.added for one in _planned_in(item)]
@@ -131,12 +132,13 @@ class _Update:
     def _touched(self) -> set[DatumPart]:
         """Return the parts that changed statements access, or whose rules changed."""
         found: set[DatumPart] = set()
+        kept = self._kept_parts()
         for item in self._removed:
-            for part in self._parts_of(item):
+            for part in self._parts_of(item) - kept.get(item.uid, frozenset()):
                 self._touching[part] -= {item.uid}
                 found.add(part)
         for item in self._added:
-            for part in self._parts_of(item):
+            for part in self._parts_of(item) - kept.get(item.uid, frozenset()):
                 self._touching[part] = self._touching.get(part, frozenset()) | {item.uid}
                 found.add(part)
         if self._rules.keeps_annexed_clean(self._schedule):
@@ -146,11 +148,27 @@ class _Update:
             found.update(part for part in self._touching if part.datum in differ)
         return found
 
-    def _parts_of(self, item: sch.Statement) -> Collection[DatumPart]:
+    def _kept_parts(self) -> dict[str, frozenset[DatumPart]]:
+        """Return the parts on which a loop that was extended has the same effects as before.
+
+        The keys are uids. Fusion changes one place, at which the loop remains the first statement.
+        Loops that may fill halo levels are excluded, because that depends on all their effects.
+        """
+        changes, removed, added = self._splice
+        if len(changes) != 1 or not removed or not added:
+            return {}
+        old, new = removed[0], added[0]
+        if not (isinstance(old, sch.Loop) and isinstance(new, sch.Loop) and old.uid == new.uid):
+            return {}
+        if self._rules.may_fill(old) or self._rules.may_fill(new):
+            return {}
+        return {new.uid: self._effects.kept_parts(old, new)}
+
+    def _parts_of(self, item: sch.Statement) -> frozenset[DatumPart]:
         if isinstance(item, sch.Loop):
             return self._effects.parts(item)
         assert isinstance(item, sch.HaloExchange)
-        return (DatumPart(item.datum, item.component),)
+        return frozenset([DatumPart(item.datum, item.component)])
 
     def _with_aliases(self, parts: set[DatumPart]) -> set[DatumPart]:
         """Return `parts` with all direct and indirect aliases."""

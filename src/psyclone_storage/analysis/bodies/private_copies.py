@@ -8,6 +8,7 @@ from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
 from psyclone_storage.ir.expr import Member, Name
 from psyclone_storage.ir.paths import Variable
 from psyclone_storage.ir.rewrite import Plain
+from psyclone_storage.ir.scopes import host_names
 from psyclone_storage.ir.types import ScalarType
 from psyclone_storage.ir.unit import Assign
 
@@ -22,7 +23,7 @@ def may_be_copied(variable: Variable, flow: Flow) -> bool:
         return False
     if key in flow.names.unclear or key in flow.names.aliases or flow.names.is_shared(variable):
         return False
-    if code.internal is not None and key in code.internal.names:
+    if key in host_names(code.contained):
         return False
     hidden = {"volatile", "allocatable", "parameter", "asynchronous", "optional"}
     return isinstance(declared.type, ScalarType) and not declared.words & hidden
