@@ -270,12 +270,10 @@ class _Box:
             mine, theirs = (self._symbols.polynomial(each).minus(key) for each in (one, other))
             if dimension >= 0 or mine.known is None or theirs.known is None:
                 return None
-            distance = (mine.known - theirs.known) * counter.step
-            if distance <= 0:
+            if (mine.known - theirs.known) * counter.step <= 0:
                 return None
-            dimension, first = at, counter.first
-            near = first.plus(constant_polynomial(mine.known - counter.step))
-            far = first.plus(theirs)
+            dimension, far = at, counter.first.plus(theirs)
+            near = counter.first.plus(constant_polynomial(mine.known - counter.step))
             ends = (far, near) if counter.step > 0 else (near, far)
         if dimension < 0 or not all(
             self._runs(one) for one in self._alone if one.name + _WRITE not in used
