@@ -7,6 +7,7 @@ values are small integers, so that sums are exact in any order.
 from __future__ import annotations
 
 from psyclone_storage.base.records import dataclass
+from support.work_array_nests import PRIVATE, SHARED
 
 DECLARED = """integer, intent(in) :: n, idx(n)
 logical, intent(in) :: flag
@@ -39,6 +40,7 @@ def _trap(name: str, body: str) -> LoopNest:
 
 
 NESTS = (
+    *(_nest(name, f"do j = 1, n ; {body} ; end do", "private") for name, body in PRIVATE.items()),
     _nest("copy", "do i = 1, n ; a(i) = b(i) ; end do"),
     _nest("scaled", "do i = 1, n ; a(i) = 2.0d0 * a(i) ; end do"),
     _nest(
@@ -98,35 +100,6 @@ NESTS = (
         "private_array",
         "do i = 1, n ; do l = 1, 5 ; v(l) = b(i) * l ; end do ; a(i) = v(1) + v(5) ; end do",
         "private(l, v)",
-    ),
-    _nest(
-        "private_line",
-        "do j = 1, n ; do i = 1, n ; w(i) = q(i, j) ; end do ; do i = 1, n"
-        " ; m(i, j) = w(n + 1 - i) ; end do ; end do",
-        "private(i, w)",
-    ),
-    _nest(
-        "private_recurrence",
-        "do j = 1, n ; w(1) = q(1, j) ; do i = 2, n ; w(i) = w(i - 1) + q(i, j) ; end do"
-        " ; do i = n, 1, -1 ; m(i, j) = w(i) ; end do ; end do",
-        "private(i, w)",
-    ),
-    _nest(
-        "private_recurrence_downwards",
-        "do j = 1, n ; w(n:n + 1) = q(1, j) ; do i = n - 1, 1, -1 ; m(i, j) = w(i + 2) + w(i + 1)"
-        " ; w(i) = q(i, j) ; end do ; end do",
-        "private(i, w)",
-    ),
-    _nest(
-        "private_lines",
-        "do j = 1, n ; w2(:, 1) = q(1:n, j) ; do l = 2, 3 ; do i = 1, n"
-        " ; w2(i, l) = w2(i, l - 1) + 1 ; end do ; m(l, j) = sum(w2(:, l - 1)) ; end do ; end do",
-        "private(i, l, w2)",
-    ),
-    _nest(
-        "private_parts",
-        "do j = 1, n ; w(1) = 0 ; w(2:n) = q(2:n, j) ; m(1:n, j) = w(1:n) ; end do",
-        "private(w)",
     ),
     _nest("component", "do i = 1, n ; p%f(i) = p%g(i) ; end do"),
     _nest("section", "do i = 1, n ; m(:, i) = q(:, i) ; end do"),
@@ -218,40 +191,11 @@ NESTS = (
 )
 
 TRAPS = (
+    *(_trap(name, f"do j = 1, n ; {body} ; end do") for name, body in SHARED.items()),
     _trap(
-        "start_of_recurrence_later",
-        "do j = 1, n ; do i = 2, n ; w(i) = w(i - 1) + q(i, j) ; m(i, j) = w(i) ; end do"
-        " ; w(1) = j ; end do",
-    ),
-    _trap(
-        "start_of_recurrence_too_far",
-        "do j = 1, n ; w(1) = j ; do i = 3, n ; w(i) = w(i - 1) + q(i, j)"
-        " ; m(i, j) = w(i) ; end do ; w(2) = j ; end do",
-    ),
-    _trap(
-        "start_of_recurrence_perhaps",
-        "do j = 1, n ; if (q(1, j) > 2) w(1) = j ; do i = 2, n"
-        " ; w(i) = w(i - 1) + q(i, j) ; m(i, j) = w(i) ; end do ; end do",
-    ),
-    _trap(
-        "recurrence_with_gaps",
-        "do j = 1, n ; w(1) = j ; do i = 2, n ; m(i, j) = w(i - 1)"
-        " ; if (q(i, j) > 2) w(i) = j ; end do ; end do",
-    ),
-    _trap(
-        "recurrence_with_step",
-        "do j = 1, n ; w(1) = j ; do i = 2, n, 2 ; w(i) = w(i - 1) + q(i, j)"
-        " ; m(i, j) = w(i) ; end do ; w = 3 * j ; end do",
-    ),
-    _trap(
-        "recurrence_the_other_way",
-        "do j = 1, n ; w(1) = j ; do i = 2, n ; w(i - 1) = q(i, j) ; m(i, j) = w(i)"
-        " ; end do ; w = 3 * j ; end do",
-    ),
-    _trap(
-        "recurrence_of_shorter_lines",
-        "do j = 1, n ; w2(:, 1) = q(1:n, j) ; do l = 2, 3 ; do i = 1, l ; w2(i, l) = j"
-        " ; end do ; m(l, j) = sum(w2(1:l, l - 1)) ; end do ; w2 = 3 * j ; end do",
+        "set_in_the_other_branch",
+        "if (flag) then ; do i = 1, n ; w(1) = b(i) ; a(i) = w(1) ; end do ; else ; w(1) = 2"
+        " ; end if ; s = w(1)",
     ),
     _trap(
         "allocated_by_its_loop",
@@ -397,7 +341,6 @@ TRAPS = (
 _FILES = "type(filed), intent(inout) :: f(2 * n), g"
 _OWN = "real(8), save :: own\n!$omp threadprivate(own)"
 _ALLOCATED = "real(8), allocatable :: w1(:), w2(:), one"
-_LINES = "real(8) :: w2(n, 3)"
 _GROWING = "type(growing) :: g(2 * n)"
 _MORE = {
     **dict.fromkeys(
@@ -410,7 +353,7 @@ _MORE = {
         ),
         _ALLOCATED,
     ),
-    **dict.fromkeys(("private_lines", "recurrence_of_shorter_lines"), _LINES),
+    **dict.fromkeys((*PRIVATE, *SHARED), "real(8) :: w2(n, 3)"),
     **dict.fromkeys(("reallocated_components", "shapes_of_components"), _GROWING),
     "shapes_through_a_pointer": "type(growing), target :: g(2 * n)\ntype(growing), pointer :: h(:)",
     "targets_of_components": "type(holder), intent(inout) :: c(n)",

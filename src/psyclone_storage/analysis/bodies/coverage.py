@@ -17,8 +17,20 @@ from psyclone_storage.analysis.bodies.inequalities import NonNegativePolynomials
 from psyclone_storage.ir.affine import Polynomial, constant_polynomial
 from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim
 from psyclone_storage.ir.paths import Subscripts, Variable
-from psyclone_storage.ir.rewrite import names_in
-from psyclone_storage.ir.unit import Assign, Cycle, Do, Exit, Forall, Goto, Opaque, Return, Where
+from psyclone_storage.ir.rewrite import blocks_of, names_in
+from psyclone_storage.ir.unit import (
+    Assign,
+    Cycle,
+    Do,
+    Exit,
+    Forall,
+    Goto,
+    If,
+    Opaque,
+    Return,
+    Select,
+    Where,
+)
 
 _Extent = tuple[Polynomial | None, Polynomial | None]
 """The lowest and the highest subscript in a dimension, None for an unknown one."""
@@ -64,10 +76,9 @@ class Coverage:
 
         Subscripts are within the declared bounds.
         """
-        before = [one for one in writes if self._precedes(one, read, loop)]
-        if any(self._covers(write, read, loop) for write in before):
+        boxes = [self._box(one, read) for one in self._before(read, loop, tuple(writes))]
+        if any(one.holds(self._variable) for one in boxes):
             return True
-        boxes = [self._box(write, read) for write in before]
         return any(one.joins(other, self._variable) for one, other in product(boxes, repeat=2))
 
     def _follows(self, read: Item, loop: FlowNode, writes: Iterable[Item]) -> bool:
@@ -76,11 +87,11 @@ class Coverage:
         The first iterations may read what one of `writes` has set before the inner loop.
         """
         found = tuple(writes)
-        before = [one for one in found if self._precedes(one, read, loop)]
-        for write in found:
+        before = self._before(read, loop, found)
+        for write in found if before else ():
             for at in range(_shared(write.node, read.node)):
                 inner = self._flow.node(write.node.around[at])
-                if inner.number <= loop.number or not self._always_runs(write, inner, at + 1):
+                if inner.number <= loop.number or not self._repeats(write, inner, at + 1, found):
                     continue
                 between = (inner, *self._flow.inside(inner))
                 box = _Box(self._symbols, write, read, at + 1, between)
@@ -89,13 +100,12 @@ class Coverage:
                     return True
         return False
 
-    def _always_runs(self, write: Item, inner: FlowNode, shared: int) -> bool:
+    def _repeats(self, write: Item, inner: FlowNode, shared: int, writes: tuple[Item, ...]) -> bool:
         """Return whether each iteration of a loop completes a write and the loops around it."""
-        alone = (self._flow.node(number).line for number in write.node.around[shared:])
         return (
             isinstance(inner.line, Do)
             and isinstance(write.node.line, Assign)
-            and all(isinstance(one, Do) for one in alone)
+            and self._completes(write.node.around[shared:], write, writes)
             and not any(isinstance(one.line, _JUMPS) for one in self._flow.inside(inner))
         )
 
@@ -115,27 +125,70 @@ class Coverage:
 
     # ------------------------------------------------------------------------ one write
 
-    def _is_masked(self, node: FlowNode) -> bool:
-        """Return whether a statement may skip elements of its target (`where`, `forall`)."""
-        return any(isinstance(self._flow.node(at).line, Where | Forall) for at in node.around)
+    def _completes(self, inner: Iterable[int], write: Item, writes: tuple[Item, ...]) -> bool:
+        """Return whether the constructs `inner` around a write always set its elements.
 
-    def _covers(self, write: Item, read: Item, loop: FlowNode) -> bool:
-        """Return whether `write` has always set all elements of `read` before the read."""
-        return self._precedes(write, read, loop) and self._box(write, read).holds(self._variable)
+        A choice does so if it has a last branch without condition, and one of `writes` in each
+        branch is equal, in loops with equal bounds.
+        """
+        return all(
+            isinstance(self._flow.node(number).line, Do)
+            or self._is_in_all_branches(number, write, writes)
+            for number in inner
+        )
 
-    def _precedes(self, write: Item, read: Item, loop: FlowNode) -> bool:
-        """Return whether `write` and the loops that contain only it end before `read`."""
-        if not isinstance(write.node.line, Assign) or self._is_masked(write.node):
-            return False
+    def _is_in_all_branches(self, number: int, write: Item, writes: tuple[Item, ...]) -> bool:
+        line = self._flow.node(number).line
+        match line:
+            case If(otherwise=(_, *_)) | Where(otherwise=(_, *_)):
+                first = 0
+            case Select(word="case") if not all(case.guards for case in line.cases):
+                first = 1
+            case _:
+                return False
+        own = self._loops_of(_inside(number, write.node))
+        found = set[int]()
+        for one in writes:
+            if one.path != write.path or number not in one.node.around:
+                continue
+            inner = _inside(number, one.node)
+            is_equal = isinstance(one.node.line, Assign) and self._loops_of(inner) == own
+            if is_equal and (one == write or self._completes(inner, one, writes)):
+                found.add(one.node.blocks[-1 - len(inner)])
+        return found.issuperset(range(first, len(blocks_of(line))))
+
+    def _loops_of(self, numbers: Iterable[int]) -> list[tuple[Expr | None, ...]]:
+        """Return the counters and bounds of the loops among some constructs."""
+        return [
+            (
+                line.variable,
+                *(part and node.clear(part) for part in (line.start, line.stop, line.step)),
+            )
+            for node in map(self._flow.node, numbers)
+            if isinstance(line := node.line, Do)
+        ]
+
+    def _before(self, read: Item, loop: FlowNode, writes: tuple[Item, ...]) -> list[Item]:
+        """Return the writes that always end before a read; see `_completes`."""
+        return [one for one in writes if self._precedes(one, read, loop, writes)]
+
+    def _precedes(self, write: Item, read: Item, loop: FlowNode, writes: tuple[Item, ...]) -> bool:
+        """Return whether `write` and the constructs that contain only it end before `read`."""
         shared = _shared(write.node, read.node)
+        around = [self._flow.node(number).line for number in write.node.around]
+        if any(isinstance(one, Forall) for one in around):
+            return False
+        if any(isinstance(one, Where) for one in around[:shared]):
+            return False
+        if not isinstance(write.node.line, Assign):
+            return False
         inside = loop.number < read.node.number < loop.stop
         if inside and loop.number not in write.node.around[:shared]:
             return False
         first, last = _top(write.node, shared), _top(read.node, shared)
         if first >= last:
             return False
-        alone = [self._flow.node(number) for number in write.node.around[shared:]]
-        if not all(isinstance(one.line, Do) for one in alone):
+        if not self._completes(write.node.around[shared:], write, writes):
             return False
         top = self._flow.node(first)
         return not any(isinstance(one.line, _JUMPS) for one in self._flow.inside(top))
@@ -159,6 +212,11 @@ def _shared(first: FlowNode, second: FlowNode) -> int:
             break
         found += 1
     return found
+
+
+def _inside(number: int, node: FlowNode) -> tuple[int, ...]:
+    """Return the constructs around a statement that are inside the construct `number`."""
+    return node.around[node.around.index(number) + 1 :]
 
 
 def _top(node: FlowNode, shared: int) -> int:
@@ -194,9 +252,9 @@ class _Box:
         self._written = frozenset(
             one.path.variable for node in between for one in node.accesses if one.writes
         )
-        self._alone = [
-            counter_of(flow.node(number), flow, symbols) for number in write.node.around[shared:]
-        ]
+        alone = (flow.node(number) for number in write.node.around[shared:])
+        loops = (one for one in alone if isinstance(one.line, Do))
+        self._alone = [counter_of(one, flow, symbols) for one in loops]
         facts: list[Polynomial] = []
         for at, number in enumerate(read.node.around):
             loop = flow.node(number)
