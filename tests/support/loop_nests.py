@@ -7,6 +7,7 @@ values are small integers, so that sums are exact in any order.
 from __future__ import annotations
 
 from psyclone_storage.base.records import dataclass
+from support.work_array_nests import PRIVATE, SHARED
 
 DECLARED = """integer, intent(in) :: n, idx(n)
 logical, intent(in) :: flag
@@ -39,6 +40,7 @@ def _trap(name: str, body: str) -> LoopNest:
 
 
 NESTS = (
+    *(_nest(name, f"do j = 1, n ; {body} ; end do", "private") for name, body in PRIVATE.items()),
     _nest("copy", "do i = 1, n ; a(i) = b(i) ; end do"),
     _nest("scaled", "do i = 1, n ; a(i) = 2.0d0 * a(i) ; end do"),
     _nest(
@@ -99,12 +101,6 @@ NESTS = (
         "do i = 1, n ; do l = 1, 5 ; v(l) = b(i) * l ; end do ; a(i) = v(1) + v(5) ; end do",
         "private(l, v)",
     ),
-    _nest(
-        "private_line",
-        "do j = 1, n ; do i = 1, n ; w(i) = q(i, j) ; end do ; do i = 1, n"
-        " ; m(i, j) = w(n + 1 - i) ; end do ; end do",
-        "private(i, w)",
-    ),
     _nest("component", "do i = 1, n ; p%f(i) = p%g(i) ; end do"),
     _nest("section", "do i = 1, n ; m(:, i) = q(:, i) ; end do"),
     _nest("where", "do i = 1, n ; where (q(:, i) > 2) m(:, i) = 0 ; end do"),
@@ -122,6 +118,10 @@ NESTS = (
     _nest(
         "hidden_counter_in_mask",
         "do i = 1, n ; a(i) = 2 ; end do ; forall (i = 1:n, b(i) > 2) b(i) = 1",
+    ),
+    _nest(
+        "hidden_counter_in_constructor",
+        "do i = 1, n ; a(i) = 2 ; end do ; b(1:3) = [(i * 2.0d0, i = 1, 3)]",
     ),
     _nest(
         "select",
@@ -177,6 +177,12 @@ NESTS = (
         "private(w1)",
     ),
     _nest(
+        "deallocated_later",
+        "allocate(w1(n)) ; do i = 1, n ; do j = 1, n ; w1(j) = q(j, i) ; end do"
+        " ; a(i) = w1(n + 1 - i) ; end do ; deallocate(w1) ; allocate(w1(2))",
+        "private(j, w1)",
+    ),
+    _nest(
         "sum_in_allocatable",
         "allocate(one, source=s) ; do i = 1, n ; one = one + b(i) ; end do ; s = one",
         "reduction(+:one)",
@@ -185,6 +191,21 @@ NESTS = (
 )
 
 TRAPS = (
+    *(_trap(name, f"do j = 1, n ; {body} ; end do") for name, body in SHARED.items()),
+    _trap(
+        "set_in_the_other_branch",
+        "if (flag) then ; do i = 1, n ; w(1) = b(i) ; a(i) = w(1) ; end do ; else ; w(1) = 2"
+        " ; end if ; s = w(1)",
+    ),
+    _trap(
+        "allocated_by_its_loop",
+        "do i = 1, n ; w1 = b(1:i) ; a(i) = w1(i) ; end do ; deallocate(w1)",
+    ),
+    _trap(
+        "source_of_an_allocation",
+        "allocate(w1(2)) ; do i = 1, n ; w1(:) = b(i:i + 1) ; a(i) = w1(2) ; end do"
+        " ; allocate(w2(2), source=w1) ; s = w2(1)",
+    ),
     _trap(
         "jump_out", "do 10 i = 1, n ; if (b(i) > 2) go to 20 ; a(i) = 1 ; 10 continue ; 20 k = 1"
     ),
@@ -319,7 +340,7 @@ TRAPS = (
 
 _FILES = "type(filed), intent(inout) :: f(2 * n), g"
 _OWN = "real(8), save :: own\n!$omp threadprivate(own)"
-_ALLOCATED = "real(8), allocatable :: w1(:), one"
+_ALLOCATED = "real(8), allocatable :: w1(:), w2(:), one"
 _GROWING = "type(growing) :: g(2 * n)"
 _MORE = {
     **dict.fromkeys(
@@ -328,9 +349,11 @@ _MORE = {
             *("shape_read_later", "status_read_later", "element_set_later"),
             *("element_set_earlier", "lower_bound_that_stays", "sum_in_allocatable"),
             *("sum_if_allocated", "allocated_again_later", "perhaps_allocated_again"),
+            *("deallocated_later", "allocated_by_its_loop", "source_of_an_allocation"),
         ),
         _ALLOCATED,
     ),
+    **dict.fromkeys((*PRIVATE, *SHARED), "real(8) :: w2(n, 3)"),
     **dict.fromkeys(("reallocated_components", "shapes_of_components"), _GROWING),
     "shapes_through_a_pointer": "type(growing), target :: g(2 * n)\ntype(growing), pointer :: h(:)",
     "targets_of_components": "type(holder), intent(inout) :: c(n)",

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
+from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir.intrinsics import PURE
 from psyclone_storage.ir.keys import keys_of
-from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.routine import Between, Routine
 from psyclone_storage.ir.symbols import Procedure
 from psyclone_storage.ir.unit import Declare, Imported, Opaque, Use
 from psyclone_storage.ir.used import names_in_declaration
@@ -101,6 +102,21 @@ def local_names(code: Routine) -> frozenset[str]:
     """Return the lower-case names that a subroutine declares or imports itself."""
     opaque = (item.names for item in code.declarations if isinstance(item, Opaque))
     return _certain_names(code).union(*opaque)
+
+
+@kept_lately
+def host_names(contained: tuple[Routine | Between, ...]) -> frozenset[str]:
+    """Return the names outside of internal procedures that these may use.
+
+    Preprocessor directives may remove declarations, so that the names are those of the host.
+    """
+    found = {name for item in contained if isinstance(item, Opaque) for name in item.names}
+    for one in contained:
+        if isinstance(one, Routine):
+            texts = (item.text for item in one.declarations if isinstance(item, Opaque))
+            is_sure = not any("#" in text for text in texts)
+            found |= one.used_names - (_certain_names(one) if is_sure else {*one.dummy_keys})
+    return frozenset(found)
 
 
 def seen_procedures(code: Routine, around: tuple[Procedure, ...]) -> tuple[Procedure, ...]:

@@ -70,6 +70,7 @@ from psyclone_storage.ir.rewrite import (
     with_parts,
 )
 from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.scopes import host_names
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import (
     Allocate,
@@ -182,8 +183,7 @@ def cannot_fail(line: Line, code: Routine) -> bool:
     if key in {*code.dummy_keys, key_of(code.result), code.key} or declared.value is not None:
         return False
     opaque = (item.names for item in code.declarations if isinstance(item, Opaque))
-    inside = frozenset[str]() if code.internal is None else code.internal.names
-    if key in inside.union(*opaque):
+    if key in host_names(code.contained).union(*opaque):
         return False
     return _is_harmless(line.value, code)
 

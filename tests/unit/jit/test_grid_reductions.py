@@ -249,8 +249,8 @@ def test_a_result_without_a_value_cannot_be_an_argument(target: str) -> None:
     with pytest.raises(UnsetResultError):
         float(result)
     assert repr(result) == "Result()"
+    assert values[0, 0] == 1.0
     result.value = 2.0
-    values = Field(values.grid, values=1.0)
     invoke(add(values, result))
     assert values[0, 0] == 3.0
 

@@ -354,8 +354,12 @@ def reads_of(expr: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
     """Yield the reads of an expression, and the writes of functions called in it."""
     path = path_of(expr)
     if path is None:
-        for part in ex.children(expr):
-            yield from reads_of(part, names)
+        inside, counter = 0, ""
+        if isinstance(expr, ex.ImpliedDo):
+            inside, counter = len(expr.items) + 1, expr.variable.key
+        for at, part in enumerate(ex.children(expr)):
+            found = reads_of(part, names)
+            yield from (one for one in found if at >= inside or one.root != counter)
         return
     function = _function(expr, names)
     if function is not None:

@@ -17,8 +17,20 @@ from psyclone_storage.analysis.bodies.inequalities import NonNegativePolynomials
 from psyclone_storage.ir.affine import Polynomial, constant_polynomial
 from psyclone_storage.ir.expr import Expr, Range, Star, Verbatim
 from psyclone_storage.ir.paths import Subscripts, Variable
-from psyclone_storage.ir.rewrite import names_in
-from psyclone_storage.ir.unit import Assign, Cycle, Do, Exit, Forall, Goto, Opaque, Return, Where
+from psyclone_storage.ir.rewrite import blocks_of, names_in
+from psyclone_storage.ir.unit import (
+    Assign,
+    Cycle,
+    Do,
+    Exit,
+    Forall,
+    Goto,
+    If,
+    Opaque,
+    Return,
+    Select,
+    Where,
+)
 
 _Extent = tuple[Polynomial | None, Polynomial | None]
 """The lowest and the highest subscript in a dimension, None for an unknown one."""
@@ -55,20 +67,47 @@ class Coverage:
                 writes = [one for one in found if one.writes and self._is_later(one, item, loop)]
                 if item.node.number <= loop.number and not self._comes_again(item, loop):
                     continue
-            if not any(self._covers(write, item, loop) for write in writes):
+            if not (self.is_covered(item, loop, writes) or self._follows(item, loop, writes)):
                 return False
         return True
 
     def is_covered(self, read: Item, loop: FlowNode, writes: Iterable[Item]) -> bool:
         """Return whether one or two of `writes` in `loop` have set all elements of `read`.
 
-        The read is in the loop, too. Subscripts are within the declared bounds.
+        Subscripts are within the declared bounds.
         """
-        before = [one for one in writes if self._precedes(one, read, loop)]
-        if any(self._covers(write, read, loop) for write in before):
+        boxes = [self._box(one, read) for one in self._before(read, loop, tuple(writes))]
+        if any(one.holds(self._variable) for one in boxes):
             return True
-        boxes = [self._box(write, read) for write in before]
         return any(one.joins(other, self._variable) for one, other in product(boxes, repeat=2))
+
+    def _follows(self, read: Item, loop: FlowNode, writes: Iterable[Item]) -> bool:
+        """Return whether earlier iterations of an inner loop have set all elements of `read`.
+
+        The first iterations may read what one of `writes` has set before the inner loop.
+        """
+        found = tuple(writes)
+        before = self._before(read, loop, found)
+        for write in found if before else ():
+            for at in range(_shared(write.node, read.node)):
+                inner = self._flow.node(write.node.around[at])
+                if inner.number <= loop.number or not self._repeats(write, inner, at + 1, found):
+                    continue
+                between = (inner, *self._flow.inside(inner))
+                box = _Box(self._symbols, write, read, at + 1, between)
+                counter = counter_of(inner, self._flow, self._symbols)
+                if any(self._box(one, read).starts(box, counter) for one in before):
+                    return True
+        return False
+
+    def _repeats(self, write: Item, inner: FlowNode, shared: int, writes: tuple[Item, ...]) -> bool:
+        """Return whether each iteration of a loop completes a write and the loops around it."""
+        return (
+            isinstance(inner.line, Do)
+            and isinstance(write.node.line, Assign)
+            and self._completes(write.node.around[shared:], write, writes)
+            and not any(isinstance(one.line, _JUMPS) for one in self._flow.inside(inner))
+        )
 
     def _comes_again(self, read: Item, loop: FlowNode) -> bool:
         """Return whether a read before `loop` is executed again after it, in an outer loop."""
@@ -86,34 +125,79 @@ class Coverage:
 
     # ------------------------------------------------------------------------ one write
 
-    def _is_masked(self, node: FlowNode) -> bool:
-        """Return whether a statement may skip elements of its target (`where`, `forall`)."""
-        return any(isinstance(self._flow.node(at).line, Where | Forall) for at in node.around)
+    def _completes(self, inner: Iterable[int], write: Item, writes: tuple[Item, ...]) -> bool:
+        """Return whether the constructs `inner` around a write always set its elements.
 
-    def _covers(self, write: Item, read: Item, loop: FlowNode) -> bool:
-        """Return whether `write` has always set all elements of `read` before the read."""
-        return self._precedes(write, read, loop) and self._box(write, read).holds(self._variable)
+        A choice does so if it has a last branch without condition, and one of `writes` in each
+        branch is equal, in loops with equal bounds.
+        """
+        return all(
+            isinstance(self._flow.node(number).line, Do)
+            or self._is_in_all_branches(number, write, writes)
+            for number in inner
+        )
 
-    def _precedes(self, write: Item, read: Item, loop: FlowNode) -> bool:
-        """Return whether `write` and the loops that contain only it end before `read`."""
-        if not isinstance(write.node.line, Assign) or self._is_masked(write.node):
-            return False
+    def _is_in_all_branches(self, number: int, write: Item, writes: tuple[Item, ...]) -> bool:
+        line = self._flow.node(number).line
+        match line:
+            case If(otherwise=(_, *_)) | Where(otherwise=(_, *_)):
+                first = 0
+            case Select(word="case") if not all(case.guards for case in line.cases):
+                first = 1
+            case _:
+                return False
+        own = self._loops_of(_inside(number, write.node))
+        found = set[int]()
+        for one in writes:
+            if one.path != write.path or number not in one.node.around:
+                continue
+            inner = _inside(number, one.node)
+            is_equal = isinstance(one.node.line, Assign) and self._loops_of(inner) == own
+            if is_equal and (one == write or self._completes(inner, one, writes)):
+                found.add(one.node.blocks[-1 - len(inner)])
+        return found.issuperset(range(first, len(blocks_of(line))))
+
+    def _loops_of(self, numbers: Iterable[int]) -> list[tuple[Expr | None, ...]]:
+        """Return the counters and bounds of the loops among some constructs."""
+        return [
+            (
+                line.variable,
+                *(part and node.clear(part) for part in (line.start, line.stop, line.step)),
+            )
+            for node in map(self._flow.node, numbers)
+            if isinstance(line := node.line, Do)
+        ]
+
+    def _before(self, read: Item, loop: FlowNode, writes: tuple[Item, ...]) -> list[Item]:
+        """Return the writes that always end before a read; see `_completes`."""
+        return [one for one in writes if self._precedes(one, read, loop, writes)]
+
+    def _precedes(self, write: Item, read: Item, loop: FlowNode, writes: tuple[Item, ...]) -> bool:
+        """Return whether `write` and the constructs that contain only it end before `read`."""
         shared = _shared(write.node, read.node)
+        around = [self._flow.node(number).line for number in write.node.around]
+        if any(isinstance(one, Forall) for one in around):
+            return False
+        if any(isinstance(one, Where) for one in around[:shared]):
+            return False
+        if not isinstance(write.node.line, Assign):
+            return False
         inside = loop.number < read.node.number < loop.stop
         if inside and loop.number not in write.node.around[:shared]:
             return False
         first, last = _top(write.node, shared), _top(read.node, shared)
         if first >= last:
             return False
-        alone = [self._flow.node(number) for number in write.node.around[shared:]]
-        if not all(isinstance(one.line, Do) for one in alone):
+        if not self._completes(write.node.around[shared:], write, writes):
             return False
         top = self._flow.node(first)
         return not any(isinstance(one.line, _JUMPS) for one in self._flow.inside(top))
 
     def _box(self, write: Item, read: Item) -> _Box:
         shared = _shared(write.node, read.node)
-        return _Box(self._flow, self._symbols, write, read, shared)
+        first, last = _top(write.node, shared), _top(read.node, shared)
+        between = self._flow.nodes[first - 1 : self._flow.node(last).stop - 1]
+        return _Box(self._symbols, write, read, shared, between)
 
 
 def _shared(first: FlowNode, second: FlowNode) -> int:
@@ -130,6 +214,11 @@ def _shared(first: FlowNode, second: FlowNode) -> int:
     return found
 
 
+def _inside(number: int, node: FlowNode) -> tuple[int, ...]:
+    """Return the constructs around a statement that are inside the construct `number`."""
+    return node.around[node.around.index(number) + 1 :]
+
+
 def _top(node: FlowNode, shared: int) -> int:
     """Return the number of the statement in the shared block that contains `node`."""
     return node.around[shared] if len(node.around) > shared else node.number
@@ -141,21 +230,31 @@ def _is_marked(value: Polynomial) -> bool:
 
 
 class _Box:
-    """The elements that a write sets in all iterations of the loops around the write only."""
+    """The elements that a write sets in all iterations of the loops around the write only.
+
+    The first `shared` constructs contain the read, too. The statements `between` may be executed
+    after the write and before the read.
+    """
 
     __slots__ = ("_alone", "_facts", "_flow", "_read", "_symbols", "_written", "_write")
 
-    def __init__(self, flow: Flow, symbols: Symbols, write: Item, read: Item, shared: int) -> None:
-        self._flow, self._symbols = flow, symbols
+    def __init__(
+        self,
+        symbols: Symbols,
+        write: Item,
+        read: Item,
+        shared: int,
+        between: Iterable[FlowNode],
+    ) -> None:
+        flow = self._flow = symbols.flow
+        self._symbols = symbols
         self._write, self._read = write, read
-        first, last = _top(write.node, shared), _top(read.node, shared)
-        nodes = flow.nodes[first - 1 : flow.node(last).stop - 1]
         self._written = frozenset(
-            one.path.variable for node in nodes for one in node.accesses if one.writes
+            one.path.variable for node in between for one in node.accesses if one.writes
         )
-        self._alone = [
-            counter_of(flow.node(number), flow, symbols) for number in write.node.around[shared:]
-        ]
+        alone = (flow.node(number) for number in write.node.around[shared:])
+        loops = (one for one in alone if isinstance(one.line, Do))
+        self._alone = [counter_of(one, flow, symbols) for one in loops]
         facts: list[Polynomial] = []
         for at, number in enumerate(read.node.around):
             loop = flow.node(number)
@@ -182,6 +281,63 @@ class _Box:
         return inside and all(
             self._runs(counter) for counter in self._alone if (counter.name + _WRITE not in used)
         )
+
+    def starts(self, later: _Box, counter: CounterRange) -> bool:
+        """Return whether this box and those of `later` in a loop contain all elements read.
+
+        In an iteration of the loop over `counter`, `later` has set elements in earlier ones. The
+        distance in one dimension is a constant; this box contains what the first iterations read.
+        """
+        found = later.carried(counter)
+        if found is None or self._write.variable != self._read.variable:
+            return False
+        dimension, low, high = found
+        mine, wanted = (self._subscripts(one, one.variable) for one in (self._write, self._read))
+        if len(mine) != len(wanted):
+            return False
+        used: set[str] = set()
+        for at, (one, other) in enumerate(zip(mine, wanted, strict=True)):
+            if at != dimension:
+                if not self._dimension(one, other, at, used):
+                    return False
+            elif one != Range():
+                box = self._extent(one, used)
+                first, last = (self._marked(end, _READ) for end in (low, high))
+                if box is None or not self._facts.imply(first.minus(box[0])):
+                    return False
+                if not self._facts.imply(box[1].minus(last)):
+                    return False
+        return all(self._runs(one) for one in self._alone if one.name + _WRITE not in used)
+
+    def carried(self, counter: CounterRange) -> tuple[int, Polynomial, Polynomial] | None:
+        """Return the dimension in which the write precedes the read by iterations of a loop.
+
+        The polynomials are the bounds of the elements that the first iterations read. Return None
+        if earlier iterations do not certainly set the elements of later ones.
+        """
+        write, read = (self._subscripts(one, one.variable) for one in (self._write, self._read))
+        if counter.step not in (1, -1) or counter.first is None or len(write) != len(read):
+            return None
+        key, used, dimension = Polynomial({(counter.name,): 1}), set[str](), -1
+        ends = constant_polynomial(0), constant_polynomial(0)
+        for at, (one, other) in enumerate(zip(write, read, strict=True)):
+            if isinstance(one, Range) or counter.name not in names_in(one):
+                if not self._dimension(one, other, at, used):
+                    return None
+                continue
+            mine, theirs = (self._symbols.polynomial(each).minus(key) for each in (one, other))
+            if dimension >= 0 or mine.known is None or theirs.known is None:
+                return None
+            if (mine.known - theirs.known) * counter.step <= 0:
+                return None
+            dimension, far = at, counter.first.plus(theirs)
+            near = counter.first.plus(constant_polynomial(mine.known - counter.step))
+            ends = (far, near) if counter.step > 0 else (near, far)
+        if dimension < 0 or not all(
+            self._runs(one) for one in self._alone if one.name + _WRITE not in used
+        ):
+            return None
+        return dimension, *ends
 
     def joins(self, other: _Box, variable: Variable) -> bool:
         """Return whether this box and the adjacent box `other` contain all elements read.

@@ -41,6 +41,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import AccessPath, Component, Subscripts, Variable, path_of
 from psyclone_storage.ir.rewrite import blocks_of, names_in, substituted, walk_lines
 from psyclone_storage.ir.routine import Routine
+from psyclone_storage.ir.scopes import host_names
 
 _JUMP = regex(r"\bgo\s*to\b", re.IGNORECASE)
 _RETURN: Jump = ("return", 0)
@@ -338,8 +339,7 @@ class _NodeBuilder:
         code = self._names.code
         if code.declared(key) is None or key in self._names.unclear:
             return True
-        inner = code.internal
-        return inner is not None and key in inner.names
+        return key in host_names(code.contained)
 
     def _with_copy(
         self, values: Mapping[str, Expr], target: Name, value: Expr

@@ -21,13 +21,13 @@ from psyclone_storage.analysis.bodies.effects import (
 )
 from psyclone_storage.analysis.bodies.overlapping_names import (
     includes,
+    names_with_more_attributes,
     opaque_items,
     overlapping_names,
     separate_members,
     with_members,
 )
 from psyclone_storage.analysis.bodies.reshaping import Reallocations
-from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import expr as ex
@@ -37,7 +37,8 @@ from psyclone_storage.ir.intrinsics import HARMLESS
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Variable, path_of, prefixes, share_data
 from psyclone_storage.ir.rewrite import expressions_of, walk_lines
-from psyclone_storage.ir.routine import STATEMENT_FUNCTION, Routine, Specified, Structure
+from psyclone_storage.ir.routine import STATEMENT_FUNCTION, Routine, Structure
+from psyclone_storage.ir.scopes import host_names
 from psyclone_storage.ir.symbols import Procedure, declaration_of
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -49,14 +50,6 @@ _WORD = regex(r"[a-z]\w*", re.IGNORECASE)
 _ANY_COMPONENT = "*"
 """The key that represents any component of a variable of unknown type."""
 _NAME_AND_BRACKET = regex(r"\b(?P<name>[a-z]\w*)\s*(?P<bracket>\()?", re.IGNORECASE)
-ATTRIBUTES = frozenset(
-    {
-        *("allocatable", "asynchronous", "codimension", "common", "data", "dimension"),
-        *("equivalence", "namelist", "optional", "pointer", "protected", "save", "target"),
-        "volatile",
-    }
-)
-"""The first words of statements that give attributes to variables declared elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -171,22 +164,7 @@ class RoutineNames:
     @cached_property
     def unclear(self) -> frozenset[str]:
         """The names that may have attributes from separate statements, such as `target :: a`."""
-        module = opaque_items(self.code.module.declarations)
-        outer = (item.names for item in module if _first_word(item) in ATTRIBUTES)
-        here = [
-            item.names
-            for item in opaque_items(self.code.declarations)
-            if not STATEMENT_FUNCTION.match(item.text)
-        ]
-        hidden = _declared_keys(self.code.declarations)
-        for line in walk_lines(self.code.body):
-            if isinstance(line, un.Opaque) and _first_word(line) in ("data", "entry"):
-                here.append(line.names)
-            elif includes(line):
-                here.append(hidden)
-        if any(map(includes, opaque_items(self.code.declarations))):
-            here.append(hidden)
-        return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
+        return names_with_more_attributes(self.code)
 
     @cached_property
     def counters(self) -> frozenset[str]:
@@ -289,7 +267,7 @@ class RoutineNames:
             return False
         if any(isinstance(item, un.Include) for item in self.code.contained):
             return False
-        if self.code.internal is not None and key in self.code.internal.names:
+        if key in host_names(self.code.contained):
             return False
         words = declared.words
         return not words & {"save", "parameter", "volatile"} and declared.value is None
@@ -381,7 +359,23 @@ class RoutineNames:
         renamed = any(name.key != key_of(name.original) for use in uses for name in use.names)
         if renamed or "use" in found or self._may_call_imported(frozenset(found) - done):
             found.update(filter(self._entity, self.code.used_values), self.imported)
+        if found.isdisjoint(("common", "include")):
+            found = set(filter(self._may_be_of_module, found))
         return frozenset(name for name in found if self.code.declared(name) is None) | self._common
+
+    def _may_be_of_module(self, word: str) -> bool:
+        """Return whether a word in a procedure of the module may denote a variable outside of it.
+
+        Most words are local variables and keywords.
+        """
+        module = self.code.module
+        context, uses = module.context, (*self.code.uses, *module.uses)
+        if word in module.declared or context is None or context.imported is None:
+            return True
+        stated = opaque_items(module.declarations)
+        if any(word in item.names or includes(item) for item in stated):
+            return True
+        return word in self.imported or context.imported(uses, word) is not None
 
     def _may_call_imported(self, words: frozenset[str]) -> bool:
         """Return whether one of `words` may be a procedure that the module imports."""
@@ -580,16 +574,6 @@ class RoutineNames:
         if kinds == {Intrinsic.REAL, Intrinsic.COMPLEX}:
             return False  # a pointer may alias the real or imaginary part of complex numbers
         return len(types) == 2 and len(kinds) == 2
-
-
-@kept_lately
-def _declared_keys(items: tuple[Specified, ...]) -> frozenset[str]:
-    return frozenset(item.key for item in items if isinstance(item, un.Declare))
-
-
-def _first_word(item: un.Opaque) -> str:
-    found = _WORD.match(item.text)
-    return key_of(found[0]) if found else ""
 
 
 def _is_text(declared: un.Declare) -> bool:

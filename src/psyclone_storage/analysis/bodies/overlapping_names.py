@@ -1,4 +1,4 @@
-"""Names of a routine that may denote data with other names."""
+"""Names of a routine that may denote data with other names, or have more attributes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import OVERLAPPING
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import walk_lines
-from psyclone_storage.ir.routine import Routine, Specified
+from psyclone_storage.ir.routine import STATEMENT_FUNCTION, Routine, Specified
 
 _COMMON = regex(r"\s*common\b[^;]*$", re.IGNORECASE)
 _CRAY_POINTER = regex(r"(?:^|;)\s*pointer\s*\(", re.IGNORECASE)
 _INCLUDED = regex(r"\s*(?:#\s*)?include\s*['\"<]", re.IGNORECASE)
+_WORD = regex(r"[a-z]\w*", re.IGNORECASE)
+ATTRIBUTES = frozenset(
+    {
+        *("allocatable", "asynchronous", "codimension", "common", "data", "dimension"),
+        *("equivalence", "namelist", "optional", "pointer", "protected", "save", "target"),
+        "volatile",
+    }
+)
+"""The first words of statements that give attributes to variables declared elsewhere."""
 
 
 def overlapping_names(code: Routine) -> frozenset[str]:
@@ -68,6 +78,33 @@ def with_members(found: frozenset[str], items: tuple[Specified, ...]) -> frozens
     """Return names with the members of the common blocks among them."""
     stated = (item.names for item in opaque_items(items) if "common" in item.names)
     return found.union(*(one for one in stated if one & found))
+
+
+def names_with_more_attributes(code: Routine) -> frozenset[str]:
+    """Return the names that may have attributes from separate statements, such as `target :: a`."""
+    module = opaque_items(code.module.declarations)
+    outer = (item.names for item in module if _first_word(item) in ATTRIBUTES)
+    own = opaque_items(code.declarations)
+    here = [item.names for item in own if not STATEMENT_FUNCTION.match(item.text)]
+    hidden = _declared_keys(code.declarations)
+    for line in walk_lines(code.body):
+        if isinstance(line, un.Opaque) and _first_word(line) in ("data", "entry"):
+            here.append(line.names)
+        elif includes(line):
+            here.append(hidden)
+    if any(map(includes, own)):
+        here.append(hidden)
+    return frozenset().union(*here) | (frozenset().union(*outer) - hidden)
+
+
+@kept_lately
+def _declared_keys(items: tuple[Specified, ...]) -> frozenset[str]:
+    return frozenset(item.key for item in items if isinstance(item, un.Declare))
+
+
+def _first_word(item: un.Opaque) -> str:
+    found = _WORD.match(item.text)
+    return key_of(found[0]) if found else ""
 
 
 def includes(item: object) -> bool:

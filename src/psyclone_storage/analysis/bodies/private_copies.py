@@ -5,11 +5,12 @@ from __future__ import annotations
 from psyclone_storage.analysis.bodies.coverage import Coverage
 from psyclone_storage.analysis.bodies.def_use import touches_any
 from psyclone_storage.analysis.bodies.flow import Flow, FlowNode, Item
-from psyclone_storage.ir.expr import Member, Name
-from psyclone_storage.ir.paths import Variable
+from psyclone_storage.ir.expr import Keyword, Member, Name
+from psyclone_storage.ir.paths import Variable, path_of
 from psyclone_storage.ir.rewrite import Plain
+from psyclone_storage.ir.scopes import host_names
 from psyclone_storage.ir.types import ScalarType
-from psyclone_storage.ir.unit import Assign
+from psyclone_storage.ir.unit import Allocate, Assign, Deallocate
 
 
 def may_be_copied(variable: Variable, flow: Flow) -> bool:
@@ -22,7 +23,7 @@ def may_be_copied(variable: Variable, flow: Flow) -> bool:
         return False
     if key in flow.names.unclear or key in flow.names.aliases or flow.names.is_shared(variable):
         return False
-    if code.internal is not None and key in code.internal.names:
+    if key in host_names(code.contained):
         return False
     hidden = {"volatile", "allocatable", "parameter", "asynchronous", "optional"}
     return isinstance(declared.type, ScalarType) and not declared.words & hidden
@@ -54,7 +55,24 @@ def is_own_array(variable: Variable, loop: FlowNode, flow: Flow) -> bool:
         return False
     if not is_allocated_anew(variable[0], loop, flow):
         return False
-    return Coverage(flow, variable).is_own(loop, flow.items_of(variable[0]))
+    items = flow.items_of(variable[0])
+    inside = (item for item in items if loop.number < item.node.number < loop.stop)
+    if "allocatable" in declared.words and not any(item.access.of_shape for item in inside):
+        items = tuple(item for item in items if not _is_allocation(item))
+    return Coverage(flow, variable).is_own(loop, items)
+
+
+def _is_allocation(item: Item) -> bool:
+    """Return whether a read belongs to a statement that allocates or deallocates the variable.
+
+    Such a statement needs no values.
+    """
+    line = item.node.line
+    if item.writes or not isinstance(line, Allocate | Deallocate):
+        return False
+    return any(
+        path_of(one) == item.access.path for one in line.arrays if not isinstance(one, Keyword)
+    )
 
 
 def is_allocated_anew(root: str, loop: FlowNode, flow: Flow) -> bool:

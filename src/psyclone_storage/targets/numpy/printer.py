@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.expr import CallFunction, Expr, Name
-from psyclone_storage.ir.rewrite import rewritten
-from psyclone_storage.ir.unit import Call, GeneratedRoutine, Line, Unit
+from psyclone_storage.ir.rewrite import names_inside, rewritten
+from psyclone_storage.ir.unit import Assign, Call, GeneratedRoutine, Line, Unit
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
 from psyclone_storage.targets.gocean_python import abi
 from psyclone_storage.targets.python_host import (
@@ -32,13 +32,19 @@ def emit_numpy_module(unit: Unit, inlined: InlinedProcedures) -> str:
 def _with_numbers(routine: GeneratedRoutine) -> GeneratedRoutine:
     """Return a routine that passes real scalars to kernels as numbers of Python.
 
-    A scalar may be a number of NumPy, or the result of a reduction.
+    A scalar may be a number of NumPy, or the result of a reduction. It is converted before fields
+    are held, because they would lose their values by an error, unless reductions may change it.
     """
     reals = {item.key for item in routine.dummies if item.type == abi.REAL}
+    changes = any(not names_inside(line).isdisjoint(abi.REDUCING) for line in routine.body)
+    used: dict[str, Line] = {}
 
     def passed(actual: Expr) -> Expr:
-        is_real = isinstance(actual, Name) and actual.key in reals
-        return CallFunction(Name(abi.TO_REAL), (actual,)) if is_real else actual
+        if not isinstance(actual, Name) or actual.key not in reals:
+            return actual
+        number = CallFunction(Name(abi.TO_REAL), (actual,))
+        used[actual.key] = Assign(actual, number)
+        return number if changes else actual
 
     def changed(line: Line) -> tuple[Line, ...]:
         match line:
@@ -46,7 +52,8 @@ def _with_numbers(routine: GeneratedRoutine) -> GeneratedRoutine:
                 return (replace(line, args=tuple(map(passed, args))),)
         return (line,)
 
-    return replace(routine, body=rewritten(routine.body, changed))
+    body = rewritten(routine.body, changed)
+    return replace(routine, body=body if changes else (*used.values(), *body))
 
 
 def _words(text: str) -> list[str]:

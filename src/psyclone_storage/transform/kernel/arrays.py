@@ -103,6 +103,8 @@ def _ranged(expr: Expr, code: Routine) -> Expr:
         declared = find_declaration(code, expr.text)
         if declared is None or not declared.shape or not isinstance(declared.type, ScalarType):
             return expr
+        if not code.symbol(expr.text).is_data:
+            return expr  # a block may declare the name again
         return Section(expr, (Range(),) * len(declared.shape))
     if isinstance(expr, Index) and isinstance(expr.base, Name):
         function = intrinsic_called(expr)

@@ -482,3 +482,58 @@ def test_an_inquiry_reads_no_elements(change: str) -> None:
     )
     verdicts = [bench.verdict("work", uid).is_independent for uid in ("loop1", "loop2")]
     assert verdicts == [False, True]
+
+
+INSIDE = """module columns_mod
+  implicit none
+  real, target :: t(99)
+  real :: factor
+contains
+  subroutine work(n, b)
+    integer, intent(in) :: n
+    real, intent(inout) :: b(n)
+    integer :: i
+    do i = 1, n
+      {statement}
+    end do
+    b(1) = total(n)
+  contains
+    real function total(m)
+      integer, intent(in) :: m
+      {declared}
+      total = factor
+      do i = 1, m
+        total = total + b(i)
+      end do
+    end function total
+  end subroutine work
+  pure real function scaled(x)
+    real, intent(in) :: x
+    if (x > 0) then
+      scaled = {value}
+    else
+      scaled = 0
+    end if
+  end function scaled
+end module columns_mod
+"""
+"""A loop that a pure function of the module and an internal procedure may concern."""
+
+
+@pytest.mark.parametrize(
+    ("statement", "declared", "value", "independent"),
+    [
+        ("b(i) = 2", "integer :: i", "x", True),
+        ("b(i) = 2", "", "x", False),
+        ("b(i) = 2", "#ifdef OWN\n      integer :: i\n#endif", "x", False),
+        ("t(i) = scaled(b(i))", "integer :: i", "x * factor", True),
+        ("t(i) = scaled(b(i))", "integer :: i", "x * t(3)", False),
+        ("factor = b(i)\nt(i) = scaled(b(i))", "integer :: i", "x * factor", False),
+    ],
+)
+def test_procedures_may_concern_only_what_they_do_not_declare(
+    statement: str, declared: str, value: str, independent: bool
+) -> None:
+    """Keywords and local variables of a procedure denote no variables outside of it."""
+    text = INSIDE.format(statement=statement, declared=declared, value=value)
+    assert file_bench(text).verdict("work", "loop1").is_independent is independent

@@ -9,6 +9,7 @@ import pytest
 
 from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.psyir.data import DataNode
+from psyclone_storage.scripting.psyir.expressions import Reference
 from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
 from support.scripting_programs import finished, output_of, tree_on_bench
@@ -153,3 +154,13 @@ def test_bounds_that_only_their_loops_read_are_hoisted_without_a_condition(
     assert "loop_stop_1 = n - 1\n" in result
     assert "if (" not in result
     assert output_of(result, tmp_path / "after", 2) == output_of(text, tmp_path / "before", 1)
+
+
+def test_a_name_that_a_block_declares_again_gets_no_ranges() -> None:
+    """The dummy argument `b` is an array, the variable of the block is a scalar."""
+    text = "    block\n      real :: b\n      b = 3\n      a = b\n    end block\n"
+    tree = tree_on_bench(HEAD + text + TAIL)
+    for part in tree.walk(Reference):
+        with suppress(TransformationError):
+            TRANSFORMATIONS["Reference2ArrayRangeTrans"]().apply(part)
+    assert text.replace("a = b", "a(:, :) = b") in finished(tree)

@@ -88,7 +88,10 @@ class PointAccess:
             return UNKNOWN
         if dummy is None or not dummy.rank:
             what = f"'{scope.text(node.value)}' has no elements that a kernel can read."
-            hint = "Fields, properties of a grid, local arrays, tables and tuples have."
+            hint = "Fields, properties of a grid, local arrays and tables have."
+            if name in scope.parts:
+                what = f"'{scope.text(node)}' has an index that is not known at compile time."
+                hint = "Use a table of the module, or a local array, instead of a tuple."
             return scope.refuse("P051", what, node.value, hint)
         place = self._place(scope, node, dummy)
         if place is None or not _may_read(scope, node, dummy, place[0]):
