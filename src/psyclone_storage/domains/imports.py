@@ -24,7 +24,8 @@ class Import:
 
     - `doubt`: the diagnostic if none of `modules` defines the kernel.
 
-    - `hiding`: modules imported as a whole in inner scopes, whose names would hide the kernel.
+    - `hiding`: modules imported as a whole in inner scopes, or in Python by later statements, whose
+      names would hide the kernel.
     """
 
     local: str
@@ -100,6 +101,8 @@ def _find(
             return _imported_again(call, named)
         if named:
             use, item = named[0]
+            if form != USE:
+                whole += _whole_after(use, scope)
             return Import(name, item.original_key, (use.module_key,), call, hiding=whole)
         whole += tuple(use.module_key for use in scope.uses if use.only is None)
     elsewhere = {
@@ -113,6 +116,13 @@ def _find(
         return Import(name, original, (module,), call, hiding=whole)
     unknown = _unknown(call, invoke, builtins, form)
     return Import(name, name, whole, call, unknown) if whole else unknown
+
+
+def _whole_after(named: parsed.ParsedUse, scope: parsed.Scope) -> tuple[str, ...]:
+    """Return the modules that Python imports as a whole after a name, the last one first."""
+    later = [use for use in scope.uses if use.only is None and use.span.start > named.span.start]
+    later.sort(key=lambda use: use.span.start, reverse=True)
+    return tuple(use.module_key for use in later)
 
 
 def _imported_again(

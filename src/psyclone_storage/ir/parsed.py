@@ -85,6 +85,7 @@ class ParsedStructure(Named):
     - `names`: other parts in lower case: bound procedures and parent types.
     - `extends`: the first parent type that is not in the file, or None.
     - `is_complete`: whether all statements of the definitions are read and no others can be there.
+    - `module`: lower-case name of the module that defines it; None in any other scope.
     """
 
     name: str
@@ -93,6 +94,7 @@ class ParsedStructure(Named):
     names: frozenset[str] = frozenset()
     extends: DerivedType | None = None
     is_complete: bool = True
+    module: str | None = None
 
 
 class ScopeKind(Enum):

@@ -245,20 +245,27 @@ class KernelRepository:
         return folder
 
     def _innermost(self, wanted: Import) -> Import:
-        """Return the import, or a kernel of the same name in an inner scope that hides it."""
+        """Return the import, or a kernel of the same name that hides it."""
         for module in wanted.hiding:
             for path in self.index.candidates(module):
-                if wanted.local in self.language.kernel_types(self.index.read(path)):
+                at = KernelPlace(self.index.read(path), wanted.local, module)
+                if self._exported(at, whole=True):
                     return replace(wanted, original=wanted.local, modules=(module,), hiding=())
         return wanted
 
-    def _exported(self, wanted: Import, module: str, source: SourceText) -> KernelPlace | None:
-        """Return the definition of a kernel that the file of a module defines or imports."""
+    def _offered(self, wanted: Import, module: str, source: SourceText) -> KernelPlace | None:
+        """Return the definition of the kernel `wanted` that the file of a module provides."""
         at = KernelPlace(source, wanted.original, module)
+        return self._exported(at, whole=wanted.doubt is not None)
+
+    def _exported(self, at: KernelPlace, *, whole: bool) -> KernelPlace | None:
+        """Return the definition of a kernel that the file of a module defines or imports.
+
+        If the module is imported as a `whole`, private names are excluded.
+        """
         if self.language.follow_imports is not None:
-            whole = wanted.doubt is not None
             return self.language.follow_imports(at, whole, self._imported_by)
-        return at if at.name in self.language.kernel_types(source) else None
+        return at if at.name in self.language.kernel_types(at.source) else None
 
     def _imported_by(self, name: str, importing: SourceText) -> tuple[SourceText, ...]:
         """Return the files that may define a module; Fortran files only if there are no others."""
@@ -286,7 +293,7 @@ class KernelRepository:
             place
             for path, module in paths.items()
             if path.resolve().parent == folder
-            and (place := self._exported(wanted, module, self.index.read(path)))
+            and (place := self._offered(wanted, module, self.index.read(path)))
         ]
         return near[0] if len(near) == 1 and len(paths) > 1 else None
 
@@ -307,7 +314,7 @@ class KernelRepository:
         if is_sure and self.language.follow_imports is None:
             module, path = next(iter(files.values()))
             return KernelPlace(self.index.read(path), wanted.original, module)
-        found = (self._exported(wanted, module, SourceText(str(path), text))
+        found = (self._offered(wanted, module, SourceText(str(path), text))
                  for text, (module, path) in files.items())  # fmt: skip
         places = {(place.source.text, place.name): place for place in found if place}
         if len(places) == 1:

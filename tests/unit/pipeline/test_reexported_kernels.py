@@ -76,6 +76,57 @@ CASES: dict[str, tuple[str, str, dict[str, str], str | None]] = {
         {"mid.py": "from low import k", "low.py": "from mid import k"},
         None,
     ),
+    "whole after a name": (
+        "kernels import k\nfrom other import *", "k", {"kernels.py": K, "other.py": OTHER}, "2",
+    ),
+    "whole before a name": (
+        "other import *\nfrom kernels import k", "k", {"kernels.py": K, "other.py": OTHER}, "1",
+    ),
+    "whole after a name, of the same kernel": (
+        "kernels import k\nfrom mid import *",
+        "k",
+        {"kernels.py": K, "mid.py": "from kernels import *"},
+        "1",
+    ),
+    "whole after a name, through a module": (
+        "kernels import k as c\nfrom mid import *\nfrom last import *",
+        "c",
+        {"kernels.py": K, "mid.py": "from low import a as c", "last.py": "from low import k",
+         "low.py": SCALE.replace("def k", "def a") + OTHER},
+        "3",
+    ),
+    "whole after a name, of others": (
+        "kernels import k\nfrom other import *",
+        "k",
+        {"kernels.py": K, "other.py": "__all__ = []\n" + WORDS + OTHER},
+        "1",
+    ),
+    "another name": (
+        "kernels import k\nc = k\nd = c", "d", {"kernels.py": K}, "1",
+    ),
+    "another name of a renamed kernel": (
+        "kernels import k as b\nc = b", "c", {"kernels.py": K}, "1",
+    ),
+    "another name in a module": (
+        "mid import c", "c", {"mid.py": "from kernels import k\nc = k", "kernels.py": K}, "1",
+    ),
+    "another name of a kernel of the module": (
+        "mid import *", "c", {"mid.py": K + "\n\nc = k\n\n\ndel k"}, "1",
+    ),
+    "another name before a second import": (
+        "mid import c",
+        "c",
+        {"mid.py": "from kernels import k\nc = k\nfrom other import k", "kernels.py": K,
+         "other.py": OTHER},
+        "1",
+    ),
+    "another name after a second import": (
+        "mid import c",
+        "c",
+        {"mid.py": "from kernels import k\nfrom other import k\nc = k", "kernels.py": K,
+         "other.py": OTHER},
+        "2",
+    ),
     "the last import": (
         "mid import k",
         "k",

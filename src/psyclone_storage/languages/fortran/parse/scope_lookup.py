@@ -145,10 +145,13 @@ class _FileNames(_SeenNames):
     ) -> None:
         self.imported = imported
         self.is_preprocessed = is_preprocessed(algorithm.source)
-        own = {one.key: _structure(one) for one in algorithm.types}
-        self._structures = {**structures, **own}
+        own: dict[str, ex.Symbol] = {}
+        self._structures = structures
+        self._own: dict[str, list[ex.Symbol]] = {}
         self._components: dict[str, list[ex.Symbol]] = {}
-        for structure in own.values():
+        for found in algorithm.types:
+            structure = own[found.key] = _structure(found)
+            self._own.setdefault(found.key, []).append(structure)
             for item in structure.components:
                 self._components.setdefault(item.key, []).append(item)
         self._names = {scope.key: _procedure(scope) for scope in algorithm.scopes} | own
@@ -163,7 +166,15 @@ class _FileNames(_SeenNames):
         return self._places[address]
 
     def structure(self, type_: DerivedType) -> ex.Symbol | None:
-        """Return the definition of a derived type, or None if it is unknown."""
+        """Return the definition of a derived type, or None if it is unknown.
+
+        Modules of the file may define different types of one name.
+        """
+        own = self._own.get(type_.name, [])
+        if type_.module is not None:
+            own = [one for one in own if one.module == type_.module]
+        if own:
+            return own[0] if len(own) == 1 else None
         return self._structures.get(type_.name)
 
     def component(self, key: str) -> ex.Symbol | None:
@@ -305,6 +316,7 @@ def _structure(found: parsed.ParsedStructure) -> ex.Symbol:
         ex.Origin.HOST,
         ex.Sort.TYPE,
         type_,
+        module=found.module or "",
         components=components,
         span=found.span,
     )

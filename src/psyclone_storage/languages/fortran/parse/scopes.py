@@ -9,7 +9,6 @@ unit may seem to be started twice.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from psyclone_storage.base.diagnostic import Diagnostic
@@ -191,10 +190,10 @@ class FileScopes:
     def structures(self) -> tuple[parsed.ParsedStructure, ...]:
         """Return the derived types of the file, including inherited components."""
         own = [(definition, scope) for scope in self.scopes for definition in scope.definitions]
-        by_name = {definition.structure.name: (definition, scope) for definition, scope in own}
-        several = {name for name, count in Counter(one.structure.name for one, _ in own).items()
-                   if count > 1}  # fmt: skip
-        return tuple(_whole_structure(each, by_name, several) for each in own)
+        by_name: dict[str, list[_Definition]] = {}
+        for one in own:
+            by_name.setdefault(one[0].structure.name, []).append(one)
+        return tuple(_whole_structure(each, by_name) for each in own)
 
 
 def _begin(statement: SourceStatement) -> int:
@@ -245,7 +244,7 @@ def _origin(name: str, scope: ScopeNode) -> DerivedType:
     """Return the derived type `name` in `scope` with its defining module, if the file shows it."""
     for inner in scope.outwards():
         if any(definition.structure.name == name for definition in inner.definitions):
-            return DerivedType(name, inner.key if inner.kind is parsed.ScopeKind.MODULE else None)
+            return DerivedType(name, _module_of(inner))
         for use in inner.uses:
             for used in (*(use.only or ()), *use.renames):
                 if used.local.lower() == name:
@@ -253,11 +252,15 @@ def _origin(name: str, scope: ScopeNode) -> DerivedType:
     return DerivedType(name)
 
 
+def _module_of(scope: ScopeNode) -> str | None:
+    return scope.key if scope.kind is parsed.ScopeKind.MODULE else None
+
+
 _Definition = tuple[TypeDefinition, ScopeNode]
 
 
 def _whole_structure(
-    own: _Definition, by_name: dict[str, _Definition], several: set[str]
+    own: _Definition, by_name: dict[str, list[_Definition]]
 ) -> parsed.ParsedStructure:
     """Return a derived type with the components and names of its parent types in this file."""
     definition, scope = own
@@ -267,7 +270,7 @@ def _whole_structure(
     while following is not None and following[0].structure.name not in chain:
         child, around = following
         chain[child.structure.name] = child
-        following = by_name.get(child.parent)
+        following = _parent_of(child, around, by_name)
         if child.parent and following is None:
             extends = _origin(child.parent, around)
     components = [item for one in reversed(chain.values()) for item in one.structure.components]
@@ -277,6 +280,19 @@ def _whole_structure(
         components=_with_origins(tuple(components), scope),
         names=frozenset(names),
         extends=extends,
-        is_complete=several.isdisjoint(chain)
-        and all(one.structure.is_complete for one in chain.values()),
+        is_complete=all(
+            one.structure.is_complete and len(by_name[name]) == 1 for name, one in chain.items()
+        ),
+        module=_module_of(scope),
     )
+
+
+def _parent_of(
+    child: TypeDefinition, around: ScopeNode, by_name: dict[str, list[_Definition]]
+) -> _Definition | None:
+    """Return the definition in this file of the type that `child` extends, or None."""
+    found = by_name.get(child.parent, [])
+    if len(found) > 1:
+        module = _origin(child.parent, around).module
+        found = [one for one in found if _module_of(one[1]) == module]
+    return found[0] if len(found) == 1 else None

@@ -43,7 +43,9 @@ _TYPE_HEAD = regex(
 _OLD_STYLE_NAMES = regex(r"\s*[a-z]\w*\s*(?:[,(*]|$)", re.IGNORECASE)
 END_TYPE = regex(r"end\s*type\b", re.IGNORECASE)
 TYPE_DEFINITION = regex(
-    r"type\b(?!\s*\()(?:(?P<attributes>[^:]*)::)?\s*(?P<name>[a-z]\w*)$", re.IGNORECASE
+    r"type\b(?!\s*\(|\s+is\s*\()(?:(?P<attributes>[^:]*)::)?\s*(?P<name>[a-z]\w*)"
+    r"(?:\s*\([\w\s,]*\))?$",
+    re.IGNORECASE,
 )
 _EXTENDS = regex(r"\bextends\s*\(\s*(\w+)\s*\)", re.IGNORECASE)
 _PREFIX = regex(

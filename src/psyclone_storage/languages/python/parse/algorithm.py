@@ -7,7 +7,8 @@ Types of variables follow from the kernels' metadata.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Set
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import PurePath
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, raise_if_any
@@ -165,9 +166,33 @@ def _unit(tree: PythonTree, dialect: Dialect, names: ImportedNames) -> parsed.Sc
     if own:
         used = tuple(parsed.UsedName(one.text, one.text, one) for one in own)
         uses.insert(0, parsed.ParsedUse(module, used, (), own[0]))
+    uses += _of_other_names(tree, uses)
     return parsed.Scope(
         parsed.ScopeKind.MODULE, module, tuple(uses), (), _end_of_imports(tree), 0, source.whole()
     )
+
+
+def _of_other_names(
+    tree: PythonTree, uses: Sequence[parsed.ParsedUse]
+) -> Iterator[parsed.ParsedUse]:
+    """Yield imports for the kernels to which statements such as `smooth = kernel` give names.
+
+    The kernel must have one name by one statement, so that the order of statements is irrelevant.
+    """
+    items = [(use, item) for use in uses for item in use.only or ()]
+    times = Counter(item.key for _, item in items)
+    known = {item.local: (use, item) for use, item in items if times[item.key] == 1}
+    if any(use.only is None for use in uses):
+        return
+    for node in tree.module.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.Name(id=value)) if (
+                value in known
+            ):
+                use, item = known[value]
+                item = parsed.UsedName(name, item.original, tree.span(target))
+                known[name] = use, item
+                yield parsed.ParsedUse(use.module, (item,), (), tree.span(node))
 
 
 def _of_fortran(tree: PythonTree, names: ImportedNames) -> Iterator[parsed.ParsedUse]:

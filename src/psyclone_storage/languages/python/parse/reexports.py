@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import listed
-from psyclone_storage.base.records import dataclass
+from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.parsed import KernelPlace
 from psyclone_storage.languages.python.parse.function_sources import ModuleTexts
@@ -82,7 +82,7 @@ def _followed(
     if whole and not _is_public(tree, at.name):
         return None
     follow = partial(_followed, kernel_types, beside, done)
-    found, _ = _Module(tree, at, at.name in own, beside, follow).last_in(tree.module.body)
+    found, _ = _Module(tree, at, own, beside, follow).last_in(tree.module.body)
     if len({one.object for one in found}) > 1:
         raise CompileError(_conditional(tree, found, at))
     done[key] = found[0].place if found else None
@@ -91,11 +91,11 @@ def _followed(
 
 @dataclass(frozen=True, slots=True)
 class _Module:
-    """The statements of a module that bind the name of `at`."""
+    """The statements of a module that bind the name of `at`; `own` are the kernels of its file."""
 
     tree: PythonTree
     at: KernelPlace
-    is_own: bool
+    own: tuple[str, ...]
     beside: ModuleTexts
     follow: Callable[[KernelPlace, bool], KernelPlace | None]
 
@@ -114,13 +114,19 @@ class _Module:
         name = self.at.name
         match node:
             case ast.FunctionDef(name=said) | ast.ClassDef(name=said) if said.lower() == name:
-                place, line = (self.at, node.lineno) if self.is_own else (None, 0)
+                place, line = (self.at, node.lineno) if name in self.own else (None, 0)
                 return [_Binding(node, place, line)], True
             case ast.ImportFrom():
                 place, is_bound = _imported(self.tree, node, self.at, self.beside, self.follow)
                 return [_Binding(node, place)] if is_bound else [], is_bound
             case ast.Try() if _is_optional_import(node):
                 return self._last_of_optional(node)
+            case ast.Assign(targets=[ast.Name(id=said)], value=ast.Name(id=other)) if (
+                said.lower() == name and node in (body := self.tree.module.body)
+            ):
+                named = replace(self, at=replace(self.at, name=other.lower()))
+                found, is_certain = named.last_in(body[: body.index(node)])
+                return (found, True) if is_certain else ([_Binding(node, None), *found], True)
         if not (blocks := _blocks(node)):
             is_bound = _binds(node, name)
             return [_Binding(node, None)] if is_bound else [], is_bound

@@ -189,3 +189,58 @@ def test_extents_of_dummy_arguments_are_linked() -> None:
     assert first.symbol.type == ScalarType(Intrinsic.INTEGER)
     assert type(second) is Element
     assert type(third) is Unresolved
+
+
+MODULES = """
+module near_mod
+  type state_type
+    type(field_type) :: f
+  end type
+  type :: sized_type(k, n)
+    integer, kind :: k = 8
+    integer, len :: n
+    real(k) :: values(n)
+  end type
+  type, extends(sized_type) :: grown_type(m)
+    integer, len :: m
+    type(sized_type(k, m)) :: inner
+  end type
+end module
+module m
+  type state_type
+    real :: f
+  end type
+  type, extends(state_type) :: child_type
+  end type
+contains
+  subroutine step(own, child, grown)
+    use near_mod, only: near => state_type, grown_type
+    use far_mod, only: far_type => state_type
+    type(state_type) :: own
+    type(child_type) :: child
+    type(near) :: other
+    type(far_type) :: far
+    type(grown_type(8, 2, n=*)) :: grown
+    call invoke(k({}))
+  end subroutine
+end module
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("own%f", ScalarType(Intrinsic.REAL)),
+        ("child%f", ScalarType(Intrinsic.REAL)),
+        ("other%f", DerivedType("field_type")),
+        ("far%f", None),
+        ("grown%values", ScalarType(Intrinsic.REAL, "k")),
+        ("grown%inner%n", ScalarType(Intrinsic.INTEGER)),
+    ],
+)
+def test_types_of_one_name_and_types_with_parameters(text: str, type_: DerivedType | None) -> None:
+    """Each module may define a type of its own by one name."""
+    source = SourceText("alg.x90", MODULES.format(text))
+    algorithm = link_algorithm(read_algorithm(source), {})
+    found = declared(algorithm.invokes[0].calls[0].args[0].expr)
+    assert (found.type if found else None) == type_
