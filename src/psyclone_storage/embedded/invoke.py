@@ -18,7 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from psyclone_storage.base.compilers import NoCompilerError
 from psyclone_storage.base.results import Result
 from psyclone_storage.base.uncaught import HaloWidthError, UserError, hide_package_frames
-from psyclone_storage.embedded.kernel import BuiltIn, PythonKernel, RequestedCall
+from psyclone_storage.embedded.kernel import (
+    BuiltIn,
+    FortranKernel,
+    PythonKernel,
+    RequestedCall,
+)
 from psyclone_storage.jit.native import quick_invoke
 
 if TYPE_CHECKING:
@@ -234,6 +239,11 @@ def _check(calls: tuple[RequestedCall, ...], name: str) -> None:
     if not calls:
         raise ValueError("This invoke calls nothing.")
     for call in calls:
+        if isinstance(call, PythonKernel | FortranKernel | BuiltIn):
+            raise TypeError(
+                f"An invoke takes calls of kernels: write '{call.name}(...)' instead of"
+                f" '{call.name}'."
+            )
         if not isinstance(call, RequestedCall):
             raise TypeError(f"An invoke takes calls of kernels, not a {type(call).__name__}.")
     if not _may_name(name):

@@ -88,11 +88,16 @@ def target_of(
         CompileError: L002, the API has no such target, or only for another language.
     """
     known = targets_of(api)
-    if name and name not in known:
-        message = f"The API '{api.value}' has no target '{name}'."
-        hint = f"Choose from {', '.join(sorted(known))} with '--target'."
-        raise CompileError(Diagnostic("L002", message, hint=hint))
     is_python = key_of(suffix) == ".py"
+    if name and name not in known:
+        fitting = (
+            one
+            for one in known
+            if not suffix or is_python is (".py" in known[one].language.suffixes)
+        )
+        message = f"The API '{api.value}' has no target '{name}'."
+        hint = f"Choose from {', '.join(sorted(fitting))}."
+        raise CompileError(Diagnostic("L002", message, hint=hint))
     if name and suffix and is_python is not (".py" in known[name].language.suffixes):
         other = "Fortran" if is_python else "Python"
         message = f"The target '{name}' is for algorithms in {other}."

@@ -44,6 +44,16 @@ def test_a_target_that_is_none_is_refused() -> None:
     assert refused.value.problems[0].code == "L002"
 
 
+@pytest.mark.parametrize(
+    ("suffix", "targets"),
+    [(".py", "c, cuda, numpy"), (".x90", "dl_esm_inf, registry, storage")],
+)
+def test_the_hint_lists_the_targets_of_the_language(suffix: str, targets: str) -> None:
+    with pytest.raises(CompileError) as refused:
+        target_of(Api.GOCEAN, "cpp", suffix)
+    assert refused.value.problems[0].hint == f"Choose from {targets}."
+
+
 @pytest.mark.parametrize(("name", "suffix"), [("c", ".x90"), ("numpy", ".f90"), ("storage", ".py")])
 def test_a_target_for_the_other_language_is_refused(name: str, suffix: str) -> None:
     with pytest.raises(CompileError, match=f"The target '{name}' is for algorithms in"):
