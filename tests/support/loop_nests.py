@@ -137,6 +137,17 @@ NESTS = (
     _nest("linearised", "do i = 0, 3 ; do j = 0, 1 ; a(2 * i + j) = b(j) ; end do ; end do"),
     _nest("coupled", "do i = 1, n ; m(i, i) = q(i, 1) ; end do"),
     _nest("offset_by_symbol", "do i = 1, n ; a(i + k) = b(i) ; end do"),
+    _nest(
+        "flag_of_any",
+        "l1 = b(1) > 4 ; do i = 1, n ; if (b(i) > 3) l1 = .true. ; end do ; if (l1) k = k + 1",
+        "reduction(.or.:l1)",
+    ),
+    _nest(
+        "flag_of_all",
+        "l1 = flag ; do i = 1, n ; do j = 1, n ; if (q(i, j) < 2) then ; l1 = .false. ; a(i) = 1"
+        " ; end if ; end do ; end do ; if (l1) k = k + 1",
+        "reduction(.and.:l1)",
+    ),
     _nest("logical_and", "do i = 1, n ; a(i) = merge(1, 0, flag .and. b(i) > 2) ; end do"),
     _nest("elements_of_fixed_row", "do i = 1, n ; m(3, i) = m(2, i) ; end do"),
     _nest("factor", "do i = 1, 4 ; s = s * b(i) ; end do", "reduction(*:s)"),
@@ -191,6 +202,15 @@ NESTS = (
 )
 
 TRAPS = (
+    _trap(
+        "flag_of_last",
+        "l1 = flag ; do i = 1, n ; if (b(i) > 3) l1 = .true. ; if (b(i) < 2) l1 = .false."
+        " ; end do ; if (l1) k = k + 1",
+    ),
+    _trap(
+        "flag_that_is_read",
+        "l1 = flag ; do i = 1, n ; if (l1) a(i) = 1 ; if (b(i) > 3) l1 = .true. ; end do",
+    ),
     *(_trap(name, f"do j = 1, n ; {body} ; end do") for name, body in SHARED.items()),
     _trap(
         "set_in_the_other_branch",
@@ -352,6 +372,9 @@ _MORE = {
             *("deallocated_later", "allocated_by_its_loop", "source_of_an_allocation"),
         ),
         _ALLOCATED,
+    ),
+    **dict.fromkeys(
+        ("flag_of_any", "flag_of_all", "flag_of_last", "flag_that_is_read"), "logical :: l1"
     ),
     **dict.fromkeys((*PRIVATE, *SHARED), "real(8) :: w2(n, 3)"),
     **dict.fromkeys(("reallocated_components", "shapes_of_components"), _GROWING),

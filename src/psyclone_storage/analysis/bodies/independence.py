@@ -118,7 +118,9 @@ def independence_of(
     reasons += _of_threads(loop, found.items, flow)
     counter = _counter(loop)
     if flow.is_read_later(loop, (counter,)):
-        reasons.append(scalar_reason(loop, counter, (), place_of_line(loop.line)))
+        message = f"The value that the loop over '{counter}' leaves in '{counter}' may be read."
+        hint = f"Count with a variable that nothing reads after the loop, not with '{counter}'."
+        reasons.append(Diagnostic("T062", message, place_of_line(loop.line), hint=hint))
     sharing.private |= found.privates
     blocking = []
     for variable, conflict in found.conflicts.items():

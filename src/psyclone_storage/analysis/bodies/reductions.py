@@ -143,10 +143,16 @@ def _operator(item: Item, variable: Variable, flow: Flow) -> Reducing | None:
 
 
 def _updated(line: Assign, variable: Variable) -> Reducing | None:
-    """Return the operator with which an assignment updates a variable; else None."""
+    """Return the operator with which an assignment updates a variable; else None.
+
+    Assignments of `.true.` under conditions have the effect of `.or.`, those of `.false.` that of
+    `.and.`.
+    """
     target = line.target
     if isinstance(target, ex.Index) and any(_mentions(item, variable) for item in target.items):
         return None
+    if isinstance(line.value, ex.Literal) and line.value.intrinsic is Intrinsic.LOGICAL:
+        return Operator.OR if line.value.value else Operator.AND
     terms = list(_terms(line.value, 1))
     if len(terms) > 1:
         return Operator.PLUS if _is_once(terms, target, variable) else None

@@ -300,6 +300,15 @@ def test_a_reason_names_the_variable_that_shares_storage(name: str, pair: str) -
     assert f"{pair}, which may share its storage." in reason.message
 
 
+def test_a_reason_names_a_counter_that_is_read_after_its_loop() -> None:
+    bench_of_counter = subroutine_bench(
+        "do i = 1, 9\nb(i) = 1\nend do\nb(1) = i", "real :: b(9)\ninteger :: i"
+    )
+    (reason,) = bench_of_counter.verdict("work", "loop1").reasons
+    assert reason.message == "The value that the loop over 'i' leaves in 'i' may be read."
+    assert "nothing reads after the loop" in reason.hint
+
+
 def test_a_pure_function_reads_the_pointers_of_its_module() -> None:
     """The reason names the pointer, not a word of the function."""
     (reason,) = bench().verdict("targets_of_a_module", "loop1").reasons
