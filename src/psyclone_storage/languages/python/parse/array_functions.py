@@ -154,7 +154,16 @@ def _combined(scope: KernelScope, call: _ArrayCall, first: ast.expr, second: ast
 
 
 def _completed(call: _ArrayCall, result: ast.expr, count: ast.expr) -> ast.expr:
-    return ast.BinOp(result, ast.Div(), count) if call.word == "mean" else result
+    """Return a result divided by the number of elements if the mean is called for."""
+    if call.word != "mean":
+        return result
+    mean = ast.BinOp(result, ast.Div(), count)
+    if isinstance(count, ast.Constant):
+        return mean
+    # Python raises an error for a division of numbers by 0, and NumPy does not.
+    return ast.IfExp(
+        ast.Compare(count, [ast.Gt()], [ast.Constant(0)]), mean, ast.Constant(math.nan)
+    )
 
 
 def _elements_of(scope: KernelScope, item: ast.expr) -> Items:
@@ -210,11 +219,7 @@ def _looped(scope: KernelScope, call: _ArrayCall, array: LocalVariable) -> ast.e
     if scope.helpers is not None:
         scope.helpers.put_before(scope, [_placed(one, place) for one in statements])
     count = reduce(lambda one, other: ast.BinOp(*_times(one, other)), extents)
-    if call.word != "mean":
-        return result
-    # Python raises an error for a division of numbers by 0, and NumPy does not.
-    has_elements = ast.Compare(count, [ast.Gt()], [ast.Constant(0)])
-    return ast.IfExp(has_elements, _completed(call, result, count), ast.Constant(math.nan))
+    return _completed(call, result, count)
 
 
 def _names_of(scope: KernelScope, result: Name, shape: Sequence[Expr]) -> Items:
