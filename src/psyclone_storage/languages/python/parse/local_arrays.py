@@ -133,7 +133,7 @@ def _make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
 
 
 def _fill(scope: KernelScope, call: ast.Call, word: str) -> ast.expr | None:
-    """Return the value of all elements of a new array; None, with a note, if there is none."""
+    """Return the value of all elements of a new array; None, with a note, if it is missing."""
     value = _MAKES[word]
     if value is not None:
         return written(value, call)
