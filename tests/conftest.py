@@ -39,7 +39,7 @@ settings.load_profile("any-machine")
 
 # The folders and files whose tests take longest, those that take more first: workers that are
 # given whole files in this order are ready at the same time. Others follow, the shortest last.
-# Before all come those that fork a hundred times, or look for garbage in each test, which costs
+# Before all come those that fork many times, or look for garbage in each test, which costs
 # several times as much in a worker that has grown. Clocks of the detector of races have a place for
 # each queue that there ever was: those who make most queues come behind those who wait most often.
 LONGEST = (

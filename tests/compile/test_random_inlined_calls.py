@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from kernel_bodies import KINDS, compare, inlined, samples, text_of
+from pairwise import some_of
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.ir.routine import InlinedCode, Routine
 from psyclone_storage.languages.fortran.parse.body import read_code
@@ -50,7 +51,7 @@ def given() -> Iterator[dict[str, object]]:
     return samples({"a": (SIZE, SIZE), "b": (SIZE, SIZE), "s": (SIZE,)}, n=SIZE)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(some_of(80)))
 def test_random_pairs(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     model = Model(tmp_path, helpers(random), body(random))

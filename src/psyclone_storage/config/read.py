@@ -123,7 +123,8 @@ def _check_kinds(entries: Entries, values: dict[str, dict[str, Any]]) -> list[Di
     kinds = lfric.get("default_kind")
     types = lfric.get("supported_fortran_datatypes")
     sizes = lfric.get("precision_map")
-    entry = entries.get(("lfric", "default_kind"))
+    named = ("default_kind", "supported_fortran_datatypes")
+    entry = next((entries[at] for name in named if (at := ("lfric", name)) in entries), None)
     place = entry.value.span if entry else None
     problems = []
     if kinds is not None and types is not None and set(kinds) != set(types):

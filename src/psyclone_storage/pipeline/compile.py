@@ -16,6 +16,7 @@ from psyclone_storage.base.diagnostic import (
     raise_if_any,
 )
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.regex import regex
 from psyclone_storage.base.source import SourceText
 from psyclone_storage.config.settings import API_NAMES, Api, JointExchanges, Settings
 from psyclone_storage.domains.argument_values import check_argument_values
@@ -448,6 +449,10 @@ def _with_each(program: Program, change: Callable[[Schedule], Schedule]) -> Prog
     return replace(program, invokes=invokes)
 
 
+_NOT_CALLED = regex(r"^[^!'\"\n]*(?<![\w%])(?P<invoke>invoke)\s*\(", re.IGNORECASE | re.MULTILINE)
+"""An invoke in Fortran that is not called as a subroutine; an array may have the name, too."""
+
+
 def _notes(algorithm: ParsedAlgorithm, includes: tuple[Path, ...], index: SourceIndex) -> Notes:
     included = check_included_invokes(algorithm.source, includes, index.read)
     notes = (*algorithm.warnings, *included)
@@ -455,7 +460,12 @@ def _notes(algorithm: ParsedAlgorithm, includes: tuple[Path, ...], index: Source
         return notes
     name = algorithm.source.name
     message = f"'{name}' has no invoke: its text is passed on unchanged."
-    return (*notes, Diagnostic("P013", message, file=name, severity=Severity.WARNING))
+    note = Diagnostic("P013", message, file=name, severity=Severity.WARNING)
+    found = None if name.endswith(".py") else _NOT_CALLED.search(algorithm.source.text)
+    if found:
+        place = algorithm.source.span(*found.span("invoke"))
+        note = replace(note, span=place, hint="Write 'call invoke(...)' as a statement.")
+    return (*notes, note)
 
 
 def check_output(build: Build, private: Mapping[str, tuple[str, ...]], language: Language) -> None:

@@ -8,6 +8,7 @@ schedules directly.
 from __future__ import annotations
 
 from abc import ABC
+from typing import NoReturn
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import replace
@@ -28,6 +29,9 @@ class Invokes:
 
     def __init__(self, sessions: tuple[Session, ...]) -> None:
         self._invokes = tuple(map(Invoke, sessions))
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("'psy.invokes' is not iterable: write 'psy.invokes.invoke_list'.")
 
     @property
     def invoke_list(self) -> list[Invoke]:

@@ -204,6 +204,7 @@ def test_an_override_of_a_key_in_several_sections_sets_each() -> None:
         ("[gocean]\ngrid-properties = go_grid_x: x: scalar: real\n", "C004", "x"),
         ("[gocean]\ngrid-properties = go_grid_x: {0}%%x: scalar: real\n", "C005", None),
         ("[lfric]\ndefault_kind = real: r_def\n", "C005", "real: r_def"),
+        ("[lfric]\nsupported_fortran_datatypes = real, int\n", "C005", "real, int"),
         (
             "[lfric]\ndefault_kind = real: r_x, integer: i_def, logical: l_def\n",
             "C005",

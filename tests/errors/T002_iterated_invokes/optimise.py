@@ -1,0 +1,3 @@
+def trans(psy):
+    for invoke in psy.invokes:
+        invoke.schedule.apply("fuse")
