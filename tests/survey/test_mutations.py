@@ -13,6 +13,7 @@ import pytest
 from psyclone_storage.storage.core.device import DeviceKind, use_device
 from survey import mutations
 from survey.mutations import UndefinedError, checked, outcome_of, program_of, programs
+from survey.survey import HEAD, RING
 
 COUNT = 30
 
@@ -75,7 +76,6 @@ def test_elements_without_a_value_are_undefined(tmp_path: Path) -> None:
     text = programs()["steps"].replace("def run", "A = np.empty(2)[1]\n\n\ndef run")
     assert outcome_of(text, "mutated_module", tmp_path, ("numpy",)) == ("equal", "")
     body = "w = np.empty(2)\nw[0] = old[0, 0]\nw = np.empty(2)\nnew[0, 0] = w[0] + 0.0 * w[1]"
-    head, _, rest = program_of(36, 16697).partition("    w = np.empty(2)")
     lines = "".join(f"    {line}\n" for line in body.split("\n"))
-    text = head + lines + rest[rest.index("\ndef run") :]
+    text = HEAD.format(before="", ring=RING, body=lines, old="old", both="both")
     assert outcome_of(text, "mutated_kernel", tmp_path, ("numpy",)) == ("no value", "")

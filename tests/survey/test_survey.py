@@ -14,6 +14,7 @@ OF_RUN_TIME_EXTENT = (
     "array_of_no_elements",
     "array_of_run_time_extents",
     "array_of_run_time_extent_in_conditions",
+    "array_mean_of_no_elements",
 )
 REFUSED = {
     "offset_conditional_expression": "is no distance from a point",
@@ -87,6 +88,12 @@ REFUSED = {
     "array_section_at_run_time": "'np.sum(w[:step])' is not supported",
     "array_sum_of_expression": "'np.sum(2.0 * w)' is not supported",
     "array_section_of_tuple_in_two_dimensions": "'np.sum(T[:, 0])' is not supported",
+    "tuple_as_offset_after_branch": "'i, j' is no distance from a point",
+    "loop_over_assigned_array": "'w' is assigned in a loop over its elements",
+    "array_full_of_reals_as_integers": "'old[0, 0]' is a real number, and the elements are not",
+    "loop_to_the_largest_integer": "leaves the integers of a kernel at the end",
+    "while_to_a_large_limit": "counts too far for the integers of a kernel",
+    "table_of_own_range": "'np.sum(w)' is not supported",
     "set_element": "'{1.0}' has no elements",
     "set_loop": "Loops over '{2, 1}'",
     "refused_comprehension_element": "Comprehensions are not supported",

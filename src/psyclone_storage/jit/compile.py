@@ -12,7 +12,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -65,7 +64,6 @@ from psyclone_storage.pipeline.kernels import CalledKernels
 from psyclone_storage.pipeline.request import CompileRequest
 from psyclone_storage.targets.dialects import GOCEAN_WORDS, LFRIC_WORDS
 
-_MOST_LINES = 8
 _DIALECTS = {"gocean": GOCEAN_WORDS, "lfric": LFRIC_WORDS}
 
 
@@ -101,8 +99,8 @@ def compile_invoke(session: JitSession, invoke: JitInvoke, *, apart: bool) -> Co
     text = _parsed_calls(site, calls, _DIALECTS[options.api])
     names = _ArgumentNames(apart)
     named = _named(calls, [_parameters_of(one, compiler) for one in kernels], text, names)
-    if options.profile and not label:
-        label = _label_of_lines(site)
+    if options.profile:
+        label = _label_of_lines(label, site)
     algorithm = _algorithm(text[0], tuple(call for _, call in named), label)
     called = {key_of(name): one for (name, _), one in zip(named, kernels, strict=True)}
     build = compiler.compile_parsed(algorithm, CalledKernels(called), (), LocalNumbering())
@@ -130,10 +128,22 @@ def _algorithm(source: SourceText, calls: tuple[ParsedCall, ...], label: str) ->
     return ParsedAlgorithm(source, _scope(source), (_scope(source),), (invoke,))
 
 
-def _label_of_lines(site: CallLocation) -> str:
-    """Return a label with the line of an invoke, or the lines of merged invokes."""
-    lines = dict.fromkeys(str(one.position[0]) for one in site.parts or (site,))
-    return "_".join(["line" if len(lines) == 1 else "lines", *islice(lines, _MOST_LINES)])
+def _label_of_lines(label: str, site: CallLocation) -> str:
+    """Return a label with the line of an invoke that has none, or the lines of merged invokes.
+
+    Lines of other files than the first one follow the name of their file.
+    """
+    places = dict.fromkeys((one.code.co_filename, one.position[0]) for one in site.parts or (site,))
+    if label and len(places) == 1:
+        return label
+    file, words = site.code.co_filename, ["line" if len(places) == 1 else "lines"]
+    for other, line in places:
+        if other != file:
+            words += ["of", Path(other).stem]
+            file = other
+        words.append(str(line))
+    made = "_".join([label, *words] if label else words)
+    return "".join(one if one.isascii() and one.isalnum() else "_" for one in made)
 
 
 def _parsed_calls(

@@ -22,8 +22,8 @@ from psyclone_storage.runtime.ranks import Requests, world
 class RegionTotals:
     """Calls, seconds, exchanges, messages and bytes of a region on one rank.
 
-    `exchanges` counts starts of messages to all neighbours; `messages` and `sent_bytes` are those
-    that this rank sends.
+    `exchanges` counts starts of messages to all neighbours, if there are any; `messages` and
+    `sent_bytes` are those that this rank sends.
     """
 
     calls: int = 0
@@ -104,7 +104,7 @@ class Profiler:
             def counted(requests: Requests) -> None:
                 exchanges, messages, sent = opened.sent
                 more, size = requests.sent
-                opened.sent = exchanges + 1, messages + more, sent + size
+                opened.sent = exchanges + (more > 0), messages + more, sent + size
                 start(requests)
 
             setattr(Requests, "start", counted)  # noqa: B010 - the type of a method is fixed

@@ -52,6 +52,7 @@ from psyclone_storage.storage.core.errors import PoisonedDataError
 FACTOR = 2.0
 TABLE = (1.0, 2.0, 3.0)
 SHAPE = (7, 5)
+NESTED: tuple[float, list[float]] = (1.0, [2.0, 3.0])
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
@@ -62,6 +63,11 @@ def spread(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT, GO_STENCIL("0
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
 def scale(new: field[GO_READWRITE, GO_CT], by: scalar[GO_READ, GO_R_SCALAR]):
     new[0, 0] = by * new[0, 0]
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def nested(new: field[GO_WRITE, GO_CT]):
+    new[0, 0] = NESTED[1][0]
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
@@ -504,7 +510,24 @@ def test_profiles_name_the_lines_of_merged_invokes(monkeypatch: pytest.MonkeyPat
     invoke(scale(values, 2.0))
     invoke(scale(values, 3.0), scale(values, 4.0))
     assert values.max() == 24.0
+    for _ in range(2):
+        invoke(scale(values, 0.5), name="half")
+        invoke(scale(values, 2.0), name="half")
+    assert values.max() == 24.0
     configure()
+    module = "test_deferred_invokes_psy:invoke"
     assert list(counted.regions) == [
-        f"test_deferred_invokes_psy:invoke_lines_{line + 1}_{line + 2}-r0"
+        f"{module}_lines_{line + 1}_{line + 2}-r0",
+        f"{module}_half_half_lines_{line + 5}_{line + 6}-r0",
     ]
+
+
+def test_a_changed_list_in_a_tuple_is_noticed() -> None:
+    values = Field(Grid(SHAPE, boundaries="closed"), values=1.0)
+    configure(target="numpy")
+    for defer in (False, True):
+        configure(target="numpy", defer=defer)
+        for number in (5.0, 7.0):
+            NESTED[1][0] = number
+            invoke(nested(values))
+            assert values[0, 0] == number

@@ -400,7 +400,9 @@ class _Writer:
         )
         jumps = {type(one) for one in walk_lines(line.body) if isinstance(one, un.Exit | un.Cycle)}
         stays = self.fresh.fresh("stays") if varies and un.Exit in jumps else ""
-        goes_on = self.fresh.fresh("goes_on") if varies and un.Cycle in jumps else ""
+        # A construct that runs once has no next iteration.
+        is_cycled = varies and not once and un.Cycle in jumps
+        goes_on = self.fresh.fresh("goes_on") if is_cycled else ""
         return [f"{stays} = np.True_"] if stays else [], MaskedLoop(
             key_of(line.name), stays, goes_on, once
         )

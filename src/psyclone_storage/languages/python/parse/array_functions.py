@@ -154,7 +154,16 @@ def _combined(scope: KernelScope, call: _ArrayCall, first: ast.expr, second: ast
 
 
 def _completed(call: _ArrayCall, result: ast.expr, count: ast.expr) -> ast.expr:
-    return ast.BinOp(result, ast.Div(), count) if call.word == "mean" else result
+    """Return a result divided by the number of elements if the mean is called for."""
+    if call.word != "mean":
+        return result
+    mean = ast.BinOp(result, ast.Div(), count)
+    if isinstance(count, ast.Constant):
+        return mean
+    # Python raises an error for a division of numbers by 0, and NumPy does not.
+    return ast.IfExp(
+        ast.Compare(count, [ast.Gt()], [ast.Constant(0)]), mean, ast.Constant(math.nan)
+    )
 
 
 def _elements_of(scope: KernelScope, item: ast.expr) -> Items:
@@ -176,6 +185,8 @@ def _by_loop(scope: KernelScope, call: _ArrayCall) -> ast.expr | None:
     names = [one.id if isinstance(one, ast.Name) else "" for one in call.arrays]
     found = [one for one in map(scope.local, names) if one is not None and one.shape]
     if len(found) != 1 + is_product or len(names) != len(found) or not _is_offered(scope, call):
+        return None
+    if scope.helpers is None or is_own_name(scope, "range"):
         return None
     first, last = found[0], found[-1]
     takes_rows = not is_product and call.builtin is None
@@ -288,15 +299,20 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _is_infinite(value: ast.expr, op: ast.cmpop) -> ast.expr:
-    size = ast.Call(ast.Name("abs", ast.Load()), [value], [])
-    return ast.Compare(size, [op], [ast.Constant(math.inf)])
+def _is_finite(value: ast.expr) -> ast.expr:
+    ends = [ast.UnaryOp(ast.USub(), ast.Constant(math.inf)), ast.Constant(math.inf)]
+    return ast.Compare(ends[0], [ast.Lt(), ast.Lt()], [value, ends[1]])
+
+
+def _is_infinite(value: ast.expr) -> ast.expr:
+    is_number = ast.Compare(value, [ast.Eq()], [value])
+    return ast.BoolOp(ast.And(), [is_number, ast.UnaryOp(ast.Not(), _is_finite(value))])
 
 
 _OF_NUMBERS: Mapping[str, Callable[[ast.expr], ast.expr]] = {
     "isnan": lambda x: ast.Compare(x, [ast.NotEq()], [x]),
-    "isinf": lambda x: _is_infinite(x, ast.Eq()),
-    "isfinite": lambda x: _is_infinite(x, ast.Lt()),
+    "isinf": _is_infinite,
+    "isfinite": _is_finite,
     "square": lambda x: ast.BinOp(x, ast.Mult(), x),
     **dict.fromkeys(
         ("degrees", "rad2deg"),

@@ -25,7 +25,7 @@ from psyclone_storage.languages.python.parse.scope import (
     fits,
 )
 from psyclone_storage.languages.python.parse.sequences import (
-    indexed,
+    LiveElement,
     is_iterator,
     iterated_items,
     sequence_items,
@@ -33,6 +33,7 @@ from psyclone_storage.languages.python.parse.sequences import (
 from psyclone_storage.languages.python.parse.slices import assign_slices, has_slice
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
+_OF_CONDITIONS = (ast.BitAnd, ast.BitOr, ast.BitXor)
 ANNOTATIONS = {"float": _REAL, "int": _WHOLE, "bool": _TRUTH}
 
 
@@ -79,10 +80,8 @@ def _assign_in_turn(scope: KernelScope, node: ast.Assign) -> list[Line]:
     return made
 
 
-def _is_element(scope: KernelScope, node: ast.expr) -> bool:
-    base, _ = indexed(node)
-    local = scope.local(base.id) if isinstance(base, ast.Name) else None
-    return local is not None and bool(local.shape)
+def _is_live(node: ast.expr) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.ctx, LiveElement)
 
 
 def _is_plain(node: ast.expr) -> bool:
@@ -96,12 +95,12 @@ def in_temporaries(
 ) -> tuple[ast.Tuple, list[Line]]:
     """Return expressions whose values are kept, and the statements that compute them.
 
-    Elements of local arrays may be `live`: they are read where they are used.
+    The items of iterated arrays may be `live`: they are read where they are used.
     """
     made: list[Line] = []
     names: list[ast.expr] = []
     for item in items:
-        if _is_plain(item) or (live and _is_element(scope, item)):
+        if _is_plain(item) or (live and _is_live(item)):
             names.append(item)
             continue
         inner = None if isinstance(item, ast.Name) else sequence_items(scope, item)
@@ -268,6 +267,9 @@ def read_augmented(scope: KernelScope, node: ast.AugAssign) -> list[Line]:
         )
         made = ast.copy_location(ast.BinOp(old_slice, node.op, node.value), node)
         return assign_slices(scope, node, node.target, made)
+    if isinstance(node.op, _OF_CONDITIONS) and read(scope, node.target).type is _TRUTH:
+        made = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
+        return assign_value(scope, node, node.target, read(scope, made))
     old = read_number(scope, node.target)
     if old.may_change:
         what = f"'{scope.text(node.target)}' may be what 'np.where' gives, which changes in place."

@@ -317,7 +317,7 @@ class FunctionReader:
                 _looked_up(function, name, snapshot)
             elif name in fixed and name not in around and _is_fixed(value):
                 snapshot.look_up(values.get, name)
-                if _is_table(value) and not isinstance(value, tuple):
+                if _may_change(value):
                     snapshot.look_up(text_of_table, value)
             try:
                 statements += [(name, one) for one in _statements_for(module, name, value)]
@@ -411,6 +411,13 @@ def _plain(value: Any) -> Any:
 def _is_table(value: Any) -> bool:
     """Return whether a value is a tuple, a list or an array."""
     return isinstance(value, (tuple, list)) or type(value).__name__ == "ndarray"
+
+
+def _may_change(value: Any) -> bool:
+    """Return whether a value is a table whose elements may be assigned."""
+    if isinstance(value, tuple):
+        return any(map(_may_change, value))
+    return _is_table(value)
 
 
 def text_of_table(value: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from itertools import product
-from math import prod
+from math import isfinite, prod
 from typing import Any
 
 from psyclone_storage.base.index_errors import MOST_LOCAL_ELEMENTS as _MOST
@@ -23,14 +23,13 @@ from psyclone_storage.ir.expr import (
     integer_value,
     walk,
 )
-from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import names_in
 from psyclone_storage.ir.types import Intrinsic, ScalarType
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse import promotion as precision
 from psyclone_storage.languages.python.parse.array_functions import product_of
-from psyclone_storage.languages.python.parse.compile_time import is_int, value_of
+from psyclone_storage.languages.python.parse.compile_time import is_int, value_of, written
 from psyclone_storage.languages.python.parse.constructs import unsupported
 from psyclone_storage.languages.python.parse.expressions import read, read_number
 from psyclone_storage.languages.python.parse.extremes import index_with_check
@@ -43,6 +42,7 @@ from psyclone_storage.languages.python.parse.indices import (
 )
 from psyclone_storage.languages.python.parse.rounding_integers import as_real
 from psyclone_storage.languages.python.parse.scope import (
+    A_VALUE,
     UNKNOWN,
     KernelScope,
     LocalVariable,
@@ -107,52 +107,60 @@ def make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
 
 
 def _make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
-    target, value = node.targets[0], node.value
+    target, call = node.targets[0], node.value
     if not isinstance(target, ast.Name):
         scope.refuse("P051", f"'{scope.text(target)}' cannot be an array.", target, _WRITE)
         return []
-    word = scope.offered.numpy.meant(value.func) if isinstance(value, ast.Call) else ""
-    if not isinstance(value, ast.Call) or word in _LISTS:
+    word = scope.offered.numpy.meant(call.func) if isinstance(call, ast.Call) else ""
+    if not isinstance(call, ast.Call) or word in _LISTS:
         return _make_list(scope, node, target)
-    name, call = target.id, value
+    name = target.id
     if name in scope.arguments or scope.code(name) in scope.counters:
         scope.refuse("P051", f"'{name}' cannot be an array.", target, "Give it another name.")
         return []
-    fill = _fill(scope, call, word)
-    if fill is None:
+    value = _fill(scope, call, word)
+    fill = UNKNOWN if value is None else read(scope, value)
+    if value is None or fill.type is None:
         return []
     if word == "full":
         call = ast.copy_location(ast.Call(call.func, call.args[:1], call.keywords), call)
     found, shape = _type(scope, call, fill.type), _shape(scope, call)
     if found is None or not shape or not _declared(scope, node, target, (*found, shape)):
         return []
-    type_, _ = found
-    values = {
-        Intrinsic.REAL: as_real(scope, fill).expr if fill.type is not Intrinsic.LOGICAL else None,
-        Intrinsic.INTEGER: _integer(fill.expr),
-    }
-    filled = values.get(type_) or fill.expr
-    if type_ is Intrinsic.LOGICAL:
-        filled = nodes.truth(word == "ones")
-    return [Assign(Name(scope.code(name)), filled, place=scope.tree.span(node))]
+    filled = _value_of_elements(scope, value, found[0], fill)
+    place = scope.tree.span(node)
+    return [] if filled is None else [Assign(Name(scope.code(name)), filled, place=place)]
 
 
-def _fill(scope: KernelScope, call: ast.Call, word: str) -> TypedExpression | None:
-    """Return the value of all elements of a new array; None, with a note, if it is invalid."""
+def _fill(scope: KernelScope, call: ast.Call, word: str) -> ast.expr | None:
+    """Return the value of all elements of a new array; None, with a note, if it is missing."""
     value = _MAKES[word]
     if value is not None:
-        return TypedExpression(nodes.real(value, scope.real), Intrinsic.REAL)
+        return written(value, call)
     if len(call.args) != len(("extent", "value")):
         scope.refuse("P051", f"'{scope.text(call)}' has no extents and value.", call, _WRITE)
         return None
-    found = read_number(scope, call.args[1])
-    return None if found.type is None else found
+    return call.args[1]
 
 
-def _integer(expr: Expr) -> Expr | None:
-    if isinstance(expr, Literal) and expr.intrinsic is Intrinsic.REAL:
-        return nodes.signed_integer(int(float(key_of(expr.text.partition("_")[0]))))
-    return expr
+def _value_of_elements(
+    scope: KernelScope, value: ast.expr, type_: Intrinsic, fill: TypedExpression
+) -> Expr | None:
+    """Return the value of all elements of a new array as their type has it; None if invalid."""
+    known = value_of(scope, value)
+    if type_ is Intrinsic.REAL and fill.type is not Intrinsic.LOGICAL:
+        return as_real(scope, fill).expr
+    if isinstance(known, int | float) and isfinite(known):
+        made = {
+            Intrinsic.REAL: nodes.real(float(known), scope.real),
+            Intrinsic.INTEGER: nodes.signed_integer(int(known)),
+        }
+        return made.get(type_) or nodes.truth(bool(known))
+    if type_ is fill.type:
+        return fill.expr
+    what = f"'{scope.text(value)}' is {A_VALUE[fill.type or type_]}, and the elements are not."
+    scope.refuse("P054", what, value, "Convert it, as in 'int(...)' or '... != 0.0'.")
+    return None
 
 
 def _declared(

@@ -26,6 +26,13 @@ MOST_ITEMS = 1000
 _OF_SEQUENCES = ("enumerate", "reversed", "zip")
 
 
+class LiveElement(ast.Load):
+    """Context of an element that a loop over an array reads when it reaches the element.
+
+    The items of tuples and lists that are written out are copies.
+    """
+
+
 def sequence_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
     """Return the items of a sequence as expressions; None if `node` is no known sequence.
 
@@ -113,7 +120,7 @@ def _elements(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
         ast.copy_location(ast.Tuple([*index, written(number, node)], ast.Load()), node)
         for number in range(count)
     ]
-    return [ast.copy_location(ast.Subscript(base, one, ast.Load()), node) for one in places]
+    return [ast.copy_location(ast.Subscript(base, one, LiveElement()), node) for one in places]
 
 
 def selected_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:

@@ -38,6 +38,7 @@ from psyclone_storage.languages.python.parse.expressions import (
     read_condition,
     read_number,
 )
+from psyclone_storage.languages.python.parse.operations import LARGEST
 from psyclone_storage.languages.python.parse.scope import (
     A_VALUE,
     CountedRange,
@@ -49,6 +50,7 @@ from psyclone_storage.languages.python.parse.scope import (
 )
 from psyclone_storage.languages.python.parse.sequences import (
     MOST_ITEMS,
+    LiveElement,
     iterated_items,
     sequence_items,
 )
@@ -127,8 +129,11 @@ def _if(scope: KernelScope, node: ast.If, test: TypedExpression | None = None) -
 
 def _forget_values(scope: KernelScope, body: list[ast.stmt]) -> None:
     """Note that the values of what statements assign are not known any more."""
-    for name in stored_names(body):
+    waiting = [*stored_names(body)]
+    while waiting:
+        name = waiting.pop()
         scope.current.pop(name, None)
+        waiting += scope.parts.get(name, ())
 
 
 def _for(scope: KernelScope, node: ast.For) -> list[Line]:
@@ -213,6 +218,10 @@ def _unrolled(scope: KernelScope, node: ast.For) -> list[Line]:
         return []
     made = [*scope.before]
     scope.before = []
+    if rebound := _names_of_live(items) & stored_names(node.body):
+        what = f"'{min(rebound)}' is assigned in a loop over its elements."
+        scope.refuse("P051", what, node.iter, "Assign to an array with another name.")
+        return []
     if len(items) > 1 and not all(value_of(scope, one) is not UNKNOWN_VALUE for one in items):
         value, lines = in_temporaries(scope, items, node, live=True)
         items, made = value.elts, [*made, *lines]
@@ -224,6 +233,18 @@ def _unrolled(scope: KernelScope, node: ast.For) -> list[Line]:
     if scope.known is not None:
         scope.known -= {scope.code(name) for name in names_in_tree(node.target)}
     return [*made, *copies.lines()]
+
+
+def _names_of_live(items: list[ast.expr]) -> set[str]:
+    """Return the names of arrays whose elements a loop reads when it reaches them."""
+    parts = (part for item in items for part in ast.walk(item))
+    return {
+        part.value.id
+        for part in parts
+        if isinstance(part, ast.Subscript)
+        and isinstance(part.ctx, LiveElement)
+        and isinstance(part.value, ast.Name)
+    }
 
 
 def _one_copy(scope: KernelScope, node: ast.For, item: ast.expr) -> tuple[Line, ...]:
@@ -363,7 +384,15 @@ def _bound_of(
     first = counter.expr if start is None else nodes.signed_integer(start)
     known = integer_value(first), integer_value(limit.expr)
     if known[0] is not None and known[1] is not None:
-        return nodes.signed_integer(iterations(found, known[0], known[1]))
+        count = iterations(found, known[0], known[1])
+    else:
+        count = max(abs(one or 0) for one in known) * 2
+    if count > LARGEST:
+        what = f"'{scope.text(node.test)}' counts too far for the integers of a kernel."
+        scope.refuse("P051", what, node.test, _OF_32_BITS)
+        return None
+    if None not in known:
+        return nodes.signed_integer(count)
     ends = (limit.expr, first) if found.step > 0 else (first, limit.expr)
     size = abs(found.step)
     distance = nodes.parenthesized(
@@ -391,8 +420,7 @@ def _unrolled_while(
         for number in range(count):
             value = start + number * found.step
             copies.add(partial(_copy_of_while, scope, node, found, copies.loop, value))
-    jumps = own_jumps(node)
-    if not found.complete or ast.Break in jumps:
+    if not found.complete or own_jumps(node):
         _forget_values(scope, node.body)
     return copies.lines()
 
@@ -434,11 +462,16 @@ def _range(scope: KernelScope, node: ast.For) -> CountedRange | None:
         scope.refuse("P051", "The step of a 'range' is a number that is written out.", call)
         return None
     start, stop = integer_value(first), integer_value(behind)
+    if stop is not None and not -LARGEST <= stop + step <= LARGEST + 1:
+        what = f"The counter of '{scope.text(call)}' leaves the integers of a kernel at the end."
+        scope.refuse("P051", what, call, _OF_32_BITS)
+        return None
     turns = start is not None and stop is not None and bool(range(start, stop, step))
     return CountedRange(first, _before(behind, step), by, turns)
 
 
 _ALL_OF_RANGE = 3
+_OF_32_BITS = "Integers of kernels have 32 bits: use smaller bounds."
 
 
 def _before(behind: Expr, step: int) -> Expr:
