@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.storage.core.device import DeviceKind, use_device
-from survey.survey import SURVEY, outcome_of
+from survey.survey import SURVEY, by_python, computed, is_near, loaded, outcome_of
 
 OF_RUN_TIME_EXTENT = (
     "array_of_run_time_extent",
@@ -94,6 +94,8 @@ REFUSED = {
     "loop_to_the_largest_integer": "leaves the integers of a kernel at the end",
     "while_to_a_large_limit": "counts too far for the integers of a kernel",
     "table_of_own_range": "'np.sum(w)' is not supported",
+    "function_max_with_key": "'max((1.0, old[0, 0]), key=abs)' is not supported",
+    "array_full_of_large_integer": "'3.0e9' is more than an integer in a kernel can be",
     "set_element": "'{1.0}' has no elements",
     "set_loop": "Loops over '{2, 1}'",
     "refused_comprehension_element": "Comprehensions are not supported",
@@ -129,3 +131,15 @@ def test_functions_of_arrays_whose_extent_a_scalar_gives(name: str, tmp_path: Pa
     found = outcome_of(SURVEY[name], tmp_path, targets=("c", "numpy"))
     assert not found.refused
     assert not found.different
+
+
+@pytest.mark.parametrize("target", ["c", "numpy"])
+def test_numbers_of_the_module_are_those_of_each_invoke(target: str, tmp_path: Path) -> None:
+    """For another integer in an offset the kernel is compiled again."""
+    kernel = SURVEY["module_numbers_in_sequences"]
+    module = loaded(kernel, tmp_path)
+    for number, size in ((2.5, 3), (-4.0, 3), (-4.0, 2)):
+        setattr(module, "G", number)  # noqa: B010 - the type of a module has no such name
+        setattr(module, "N", size)  # noqa: B010
+        for one, other in zip(by_python(module), computed(module, target), strict=True):
+            assert is_near(one, other, kernel.tolerance)

@@ -110,7 +110,7 @@ def _array_call(scope: KernelScope, node: ast.Call) -> _ArrayCall | None:
         case ast.Attribute(array, attr) if _is_local(scope, array):
             word, args = attr, [array, *args]
         case ast.Name(id="max" | "min" as name) if len(args) == 1 and not is_own_name(scope, name):
-            return _ArrayCall(name, node, args, node.func)
+            return _ArrayCall(name, node, [] if node.keywords else args, node.func)
     if word not in _OF_ARRAYS:
         return None
     return _ArrayCall(word, node, [] if node.keywords else args)

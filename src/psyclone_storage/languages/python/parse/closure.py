@@ -357,10 +357,13 @@ class FunctionReader:
         return True
 
 
+_STEPS = (ast.Assign, ast.AugAssign)
+
+
 def _fixed_names(text: str, values: Mapping[str, Any]) -> set[str]:
     """Return the names of a function whose values the compiled code is made for.
 
-    These are tables, and integers in indices and in the bounds of loops.
+    These are tables, and integers in indices, lengths of lists and the bounds of loops.
     """
     found = {name for name in _WORD.findall(text) if _is_table(values.get(name))}
     try:
@@ -373,10 +376,17 @@ def _fixed_names(text: str, values: Mapping[str, Any]) -> set[str]:
             case ast.Subscript(slice=index):
                 parts = [index]
             case ast.While(test=test):
-                parts = [test]
+                parts = [test, *(one for one in ast.walk(node) if isinstance(one, _STEPS))]
+            case (
+                ast.BinOp(op=ast.Mult(), left=ast.List(), right=count)
+                | ast.BinOp(op=ast.Mult(), left=count, right=ast.List())
+            ):
+                parts = [count]
             case ast.For(iter=items):
                 parts = [items]
-            case ast.Call(args=args, keywords=keywords) if _passes_a_name(node):
+            case ast.Compare(comparators=[ast.Call() as call]):
+                parts = [call]
+            case ast.Call(args=args, keywords=keywords) if passes_a_name(node):
                 parts = [*args, *keywords]
         found |= {
             one.id for part in parts for one in ast.walk(part)
@@ -385,7 +395,7 @@ def _fixed_names(text: str, values: Mapping[str, Any]) -> set[str]:
     return found
 
 
-def _passes_a_name(node: ast.Call) -> bool:
+def passes_a_name(node: ast.Call) -> bool:
     """Return whether a call may pass a field, and offsets for it."""
     names = [one for one in node.args if isinstance(one, ast.Name)]
     return bool(names) and len(node.args) + len(node.keywords) > 1

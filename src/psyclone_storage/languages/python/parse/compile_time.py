@@ -121,7 +121,7 @@ class CompileTimeValues:
                 return _UNARY[type(op)](self._operand(operand))
             case ast.BinOp():
                 return self._of_chain(list(left_operations(node)))
-            case ast.Compare(left, ops, comparators):
+            case ast.Compare(left, ops, comparators) if not of_list_and_tuple(node):
                 values = [self._operand(one) for one in (left, *map(members, comparators))]
                 pairs = zip(ops, values, values[1:], strict=False)
                 return all(_COMPARED[type(op)](one, other) for op, one, other in pairs)
@@ -200,6 +200,11 @@ class CompileTimeValues:
 def _types_in(value: Any) -> set[type]:
     """Return the types of the numbers in a table."""
     return {type(one) for one in _flat(value)}
+
+
+def of_list_and_tuple(node: ast.Compare) -> bool:
+    """Return whether lists and tuples that are written out are compared, which are never equal."""
+    return {ast.List, ast.Tuple} <= {type(one) for one in (node.left, *node.comparators)}
 
 
 def members(node: ast.expr) -> ast.expr:
@@ -400,7 +405,10 @@ def _targets(node: ast.stmt) -> list[ast.AST]:
 
 
 def value_of(scope: KernelScope, node: ast.expr) -> Any:
-    """Return the value of an expression in a kernel; `UNKNOWN_VALUE` if it is not known."""
+    """Return the value of an expression in a kernel; `UNKNOWN_VALUE` if it is not known.
+
+    Numbers of the module are read when the kernel runs; see `KernelScope.fixing`.
+    """
     return CompileTimeValues(scope.offered, lambda name: _named(scope, name)).of(node)
 
 
@@ -415,7 +423,9 @@ def _named(scope: KernelScope, name: str) -> Any:
         return scope.current.get(name, UNKNOWN_VALUE) if scope.has_value(name) else UNKNOWN_VALUE
     if name in scope.arguments:
         return UNKNOWN_VALUE
-    return scope.tables.get(name, UNKNOWN_VALUE)
+    found = scope.tables.get(name, UNKNOWN_VALUE)
+    is_known = scope.fixes if isinstance(found, int) else not isinstance(found, float)
+    return found if is_known else UNKNOWN_VALUE
 
 
 def folded_condition(scope: KernelScope, node: ast.expr) -> bool | None:
@@ -423,10 +433,7 @@ def folded_condition(scope: KernelScope, node: ast.expr) -> bool | None:
 
     Variables of the module have no part in it: they are read when the kernel runs.
     """
-    names = names_in_tree(node)
-    others = names - scope.literals.keys() - scope.assigned - scope.values.keys()
-    is_variable = any(isinstance(scope.tables.get(name), int | float) for name in others)
-    if is_variable or names.isdisjoint(scope.literals):
+    if names_in_tree(node).isdisjoint(scope.literals):
         return None
     value = value_of(scope, node)
     return None if value is UNKNOWN_VALUE else bool(value)

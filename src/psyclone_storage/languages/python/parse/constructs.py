@@ -48,8 +48,8 @@ _CONSTANTS: Mapping[type, str] = {
     bytes: "bytes",
     complex: "complex numbers",
     str: "texts",
-    type(None): "'None' as a value",
-    type(...): "'...' as a value",
+    type(None): "'None' values",
+    type(...): "'...' values",
 }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from psyclone_storage.base.names import did_you_mean
@@ -33,6 +34,7 @@ from psyclone_storage.languages.python.parse.compile_time import (
     constant_array,
     folded_condition,
     members,
+    of_list_and_tuple,
     shape_of,
     value_of,
     written,
@@ -71,10 +73,6 @@ from psyclone_storage.languages.python.parse.tree import left_operations
 from psyclone_storage.languages.python.parse.weak_types import (
     DOUBLE,
     SINGLE,
-    UNKNOWN_NUMBER,
-    WEAK,
-    Kind,
-    NumberKinds,
 )
 
 _REAL, _WHOLE, _TRUTH = Intrinsic.REAL, Intrinsic.INTEGER, Intrinsic.LOGICAL
@@ -207,7 +205,8 @@ def _subscript(scope: KernelScope, node: ast.Subscript) -> TypedExpression:
     base, index = sequences.indexed(node)
     name = base.id if isinstance(base, ast.Name) else ""
     if name not in scope.arguments:
-        known = value_of(scope, node)
+        with scope.fixing():
+            known = value_of(scope, node) if name else UNKNOWN_VALUE
         if known is not UNKNOWN_VALUE and not isinstance(known, tuple | range):
             return read(scope, written(known, node))
         if (item := sequences.item_of(scope, node)) is not None:
@@ -358,7 +357,9 @@ def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
 
 def _membership(scope: KernelScope, node: ast.Compare) -> TypedExpression:
     """Return whether a value equals one of the items of a sequence."""
-    items = sequences.iterated_items(scope, members(node.comparators[0]))
+    sequence = members(node.comparators[0])
+    with scope.fixing() if isinstance(sequence, ast.Call) else nullcontext():
+        items = sequences.iterated_items(scope, sequence)
     if items is None:
         what = f"'{scope.text(node.comparators[0])}' is no sequence known at compile time."
         return scope.refuse("P051", what, node.comparators[0], "Write a tuple, as 'n in (1, 2)'.")
@@ -377,6 +378,8 @@ def _of_tuples(scope: KernelScope, node: ast.Compare) -> TypedExpression:
         sequences.sequence_items(scope, node.comparators[0]),
     )
     is_equal = isinstance(node.ops[0], ast.Eq)
+    if of_list_and_tuple(node):
+        return TypedExpression(nodes.truth(not is_equal), _TRUTH)
     if None in pairs or not isinstance(node.ops[0], ast.Eq | ast.NotEq):
         return scope.refuse("P051", "Only '==' and '!=' of tuples are supported in kernels.", node)
     left, right = (one or [] for one in pairs)
@@ -547,14 +550,7 @@ def _to_real(scope: KernelScope, node: ast.Call, function: TypedFunction) -> Typ
     if function.takes is Signature.TO_DOUBLE:
         return replace(made, expr=precision.double(scope, made.expr), kinds=DOUBLE)
     expr = made.expr if scope.single is None else precision.weak(scope, made.expr)
-    return replace(made, expr=expr, kinds=_known_weak(scope, found))
-
-
-def _known_weak(scope: KernelScope, found: TypedExpression) -> NumberKinds:
-    """Return the kinds of a real after conversion to a Python float."""
-    known = precision.kinds_of(scope, found) if scope.single is not None else WEAK
-    is_known = known.one is Kind.WEAK
-    return known if is_known else UNKNOWN_NUMBER
+    return replace(made, expr=expr, kinds=precision.kinds_of_float(scope, found))
 
 
 def _to_single(scope: KernelScope, node: ast.Call) -> TypedExpression:

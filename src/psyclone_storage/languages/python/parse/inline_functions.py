@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from psyclone_storage.base.records import dataclass, field, replace
@@ -19,6 +20,7 @@ from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.assignments import ANNOTATIONS
+from psyclone_storage.languages.python.parse.closure import passes_a_name
 from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
     module_values,
@@ -191,12 +193,14 @@ class HelpersInPlace:
             literals={},
             current={},
             parts={},
+            fixes=False,
         )
         written = {*call.args, *(one.value for one in call.keywords)}
-        is_right = [
-            _passed(scope, inner, one, helper, is_default=one[1] not in written)
-            for one in passed.items()
-        ]
+        with scope.fixing() if passes_a_name(call) else nullcontext():
+            is_right = [
+                _passed(scope, inner, one, helper, is_default=one[1] not in written)
+                for one in passed.items()
+            ]
         inner.known = scope.known
         return inner if all(is_right) and _sees_no_numbers_around(inner, helper) else None
 

@@ -40,6 +40,7 @@ from psyclone_storage.languages.python.parse.indices import (
     read_index,
     refuse_negative,
 )
+from psyclone_storage.languages.python.parse.operations import LARGEST
 from psyclone_storage.languages.python.parse.rounding_integers import as_real
 from psyclone_storage.languages.python.parse.scope import (
     A_VALUE,
@@ -148,9 +149,14 @@ def _value_of_elements(
 ) -> Expr | None:
     """Return the value of all elements of a new array as their type has it; None if invalid."""
     known = value_of(scope, value)
+    is_known = isinstance(known, int | float) and isfinite(known)
     if type_ is Intrinsic.REAL and fill.type is not Intrinsic.LOGICAL:
         return as_real(scope, fill).expr
-    if isinstance(known, int | float) and isfinite(known):
+    if is_known and type_ is Intrinsic.INTEGER and abs(known) > LARGEST:
+        what = f"'{scope.text(value)}' is more than an integer in a kernel can be."
+        scope.refuse("P054", what, value)
+        return None
+    if is_known:
         made = {
             Intrinsic.REAL: nodes.real(float(known), scope.real),
             Intrinsic.INTEGER: nodes.signed_integer(int(known)),
@@ -288,7 +294,9 @@ def _rows(scope: KernelScope, node: ast.expr) -> Rows | None:
             ast.BinOp(left=ast.List() as items, op=ast.Mult(), right=by)
             | ast.BinOp(left=by, op=ast.Mult(), right=ast.List() as items)
         ):
-            count, one = value_of(scope, by), sequence_items(scope, items)
+            with scope.fixing():
+                count = value_of(scope, by)
+            one = sequence_items(scope, items)
             if not is_int(count) or one is None or not 0 < count * len(one) <= MOST_ITEMS:
                 return None
             return [*one] * count
@@ -463,7 +471,8 @@ def _element(scope: KernelScope, node: ast.Subscript, local: LocalVariable) -> E
 
 def _index(scope: KernelScope, part: ast.expr, extent: Expr, name: str) -> Expr | None:
     """Return a part of an index, counted from 0; None, with a note, if it is out of range."""
-    known, most = value_of(scope, part), integer_value(extent)
+    with scope.fixing():
+        known, most = value_of(scope, part), integer_value(extent)
     if scope.literals and is_int(known) and most is not None:
         if not -most <= known < most:
             what = f"'{scope.text(part)}' is out of range: '{name}' has {most} elements."

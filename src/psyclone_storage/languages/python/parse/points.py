@@ -209,7 +209,8 @@ def _offset_of(
 
     Record an error and return None if invalid.
     """
-    values = [value_of(scope, part) for part in parts]
+    with scope.fixing():
+        values = [value_of(scope, part) for part in parts]
     if len(values) == len(_AXES) and all(map(_is_distance, values)):
         return values[0], values[1]
     if len(values) == len(_AXES) and UNKNOWN_VALUE in values and scope.needs_unrolling():

@@ -355,3 +355,10 @@ def of_elements(scope: KernelScope, value: TypedExpression) -> ScalarType | None
     if value.type is not _REAL:
         return None
     return scope.real if scope.single is None else _kept_as(scope, kinds_of(scope, value))
+
+
+def kinds_of_float(scope: KernelScope, found: TypedExpression) -> NumberKinds:
+    """Return the kinds of a real after conversion to a Python float."""
+    known = kinds_of(scope, found) if scope.single is not None else WEAK
+    is_known = known.one is Kind.WEAK
+    return known if is_known else UNKNOWN_NUMBER

@@ -272,6 +272,8 @@ class KernelScope:
 
     - `parts`: names of the items of local tuples.
 
+    - `fixes`: whether integers of the module are known, because the code is made for their values.
+
     - `arrays`: tables that typed code declares as arrays.
 
     - `loops`, `unrolled`: enclosing loops, and loops parsed once for each iteration. A loop
@@ -312,6 +314,7 @@ class KernelScope:
     tables: Mapping[str, Any] = field(default_factory=dict)
     literals: dict[str, Any] = field(default_factory=dict)
     current: dict[str, Any] = field(default_factory=dict)
+    fixes: bool = False
     parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     arrays: dict[str, ConstantArray] = field(default_factory=dict)
     loops: list[OpenLoop] = field(default_factory=list)
@@ -323,6 +326,16 @@ class KernelScope:
         before, self.certain = self.certain, certain
         yield
         self.certain = before
+
+    @contextmanager
+    def fixing(self) -> Iterator[None]:
+        """Know the integers of the module in this context.
+
+        A running program compiles the kernel again if one of them has changed.
+        """
+        before, self.fixes = self.fixes, True
+        yield
+        self.fixes = before
 
     def refuse(
         self,
@@ -431,7 +444,8 @@ class KernelScope:
         """
         if value.type is None or fits(value.type, wanted):
             return True
-        what = f"'{name}' holds {A_VALUE[wanted]}s and is given {A_VALUE[value.type]}."
+        plural = A_VALUE[wanted].partition(" ")[2] + "s"
+        what = f"'{name}' holds {plural} and is given {A_VALUE[value.type]}."
         self.refuse("P054", what, target)
         return False
 

@@ -50,13 +50,13 @@ def is_iterator(scope: KernelScope, node: ast.expr) -> bool:
 
 def iterated_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
     """Return the items of a sequence or an iterator, as `sequence_items` does."""
+    if isinstance(node, ast.Tuple | ast.List):
+        return None if any(isinstance(one, ast.Starred) for one in node.elts) else node.elts
     value = value_of(scope, node)
     if value is not UNKNOWN_VALUE:
         is_long = not isinstance(value, tuple | range) or len(value) > MOST_ITEMS
         return None if is_long else [written(one, node) for one in value]
     match node:
-        case ast.Tuple(elts=items) | ast.List(elts=items):
-            return None if any(isinstance(one, ast.Starred) for one in items) else items
         case ast.Name(id=name) if name in scope.parts:
             return [ast.copy_location(ast.Name(one, ast.Load()), node) for one in scope.parts[name]]
         case ast.Name() | ast.Subscript():
@@ -154,7 +154,8 @@ def _selected(
         return None
     if isinstance(first, ast.Slice):
         parts = (first.lower, first.upper, first.step)
-        bounds = [None if one is None else value_of(scope, one) for one in parts]
+        with scope.fixing():
+            bounds = [None if one is None else value_of(scope, one) for one in parts]
         if bounds[-1] == 0 or not all(one is None or is_int(one) for one in bounds):
             return None
         chosen = items[slice(*bounds)]
@@ -190,7 +191,9 @@ def item_of(scope: KernelScope, node: ast.Subscript) -> ast.expr | None:
         return None
     found: ast.expr = base
     for part in index:
-        items, number = sequence_items(scope, found), value_of(scope, part)
+        items = sequence_items(scope, found)
+        with scope.fixing():
+            number = value_of(scope, part)
         is_number = isinstance(number, int) and not isinstance(number, bool)
         if items is None or not is_number or not -len(items) <= number < len(items):
             return None
@@ -200,7 +203,7 @@ def item_of(scope: KernelScope, node: ast.Subscript) -> ast.expr | None:
 
 def length(scope: KernelScope, node: ast.Call, name: str) -> TypedExpression | None:
     """Return the length of a sequence or of a range of the API; None for another call."""
-    if name != "len" or len(node.args) != 1 or node.keywords:
+    if name != "len" or len(node.args) != 1 or node.keywords or is_own_name(scope, name):
         return None
     if is_iterator(scope, node.args[0]):
         what = f"'{scope.text(node.args[0])}' is an iterator, which has no length."
@@ -210,7 +213,7 @@ def length(scope: KernelScope, node: ast.Call, name: str) -> TypedExpression | N
     if local is not None and len(index) < len(local.shape) and not any(map(_is_slice, index)):
         return TypedExpression(local.shape[len(index)], Intrinsic.INTEGER)
     found = scope.access.length(scope, node.args[0])
-    if found is not None or is_own_name(scope, name):
+    if found is not None:
         return found
     if (items := selected_items(scope, node.args[0])) is None:
         what = f"The length of '{scope.text(node.args[0])}' is not known in a kernel."

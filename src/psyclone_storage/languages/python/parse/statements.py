@@ -31,6 +31,7 @@ from psyclone_storage.languages.python.parse.compile_time import (
     folded_condition,
     is_int,
     value_of,
+    written,
 )
 from psyclone_storage.languages.python.parse.constructs import unsupported
 from psyclone_storage.languages.python.parse.expressions import (
@@ -149,7 +150,8 @@ def _for(scope: KernelScope, node: ast.For) -> list[Line]:
     if not isinstance(target, ast.Name):
         scope.refuse("P051", "A loop over a range counts one name.", target)
         return []
-    can_unroll = counted is None and value_of(scope, node.iter) is not UNKNOWN_VALUE
+    with scope.fixing():
+        can_unroll = counted is None and value_of(scope, node.iter) is not UNKNOWN_VALUE
     scope.loops.append(OpenLoop(place if can_unroll else None))
     _forget_values(scope, node.body)
     made = _counted_loop(scope, node, target, bounds)
@@ -208,7 +210,9 @@ def _is_range(scope: KernelScope, node: ast.For) -> bool:
 
 def _unrolled(scope: KernelScope, node: ast.For) -> list[Line]:
     """Return the statements of a loop over a sequence, once for each item."""
-    items = iterated_items(scope, node.iter)
+    with scope.fixing():
+        items = iterated_items(scope, node.iter)
+        items = None if items is None else [_written_if_known(scope, one) for one in items]
     if items is None:
         if _is_range(scope, node) and scope.needs_unrolling():
             return []
@@ -233,6 +237,12 @@ def _unrolled(scope: KernelScope, node: ast.For) -> list[Line]:
     if scope.known is not None:
         scope.known -= {scope.code(name) for name in names_in_tree(node.target)}
     return [*made, *copies.lines()]
+
+
+def _written_if_known(scope: KernelScope, item: ast.expr) -> ast.expr:
+    """Return the value of an item, which the loop may change, if it is known."""
+    value = value_of(scope, item)
+    return item if value is UNKNOWN_VALUE else written(value, item)
 
 
 def _names_of_live(items: list[ast.expr]) -> set[str]:
@@ -344,7 +354,8 @@ def _while(scope: KernelScope, node: ast.While) -> list[Line]:
         hint = "Count the iterations: 'while n < 20 and ...', with 'n += 1' in the loop."
         scope.refuse("P051", what, node.test, hint)
         return []
-    start, limit = value_of(scope, _loaded(found.counter, node)), value_of(scope, found.limit)
+    with scope.fixing():
+        start, limit = value_of(scope, _loaded(found.counter, node)), value_of(scope, found.limit)
     is_known = is_int(start) and is_int(limit)
     place = _place_of(scope, node)
     if is_known and place in scope.unrolled:

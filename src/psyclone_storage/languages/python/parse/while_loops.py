@@ -80,7 +80,8 @@ def _step(scope: KernelScope, loop: ast.While, name: str) -> int | None:
     for number, node in enumerate(loop.body):
         if (change := _change(node, name)) is not None:
             op, by = change
-            value = value_of(scope, by)
+            with scope.fixing():
+                value = value_of(scope, by)
             skips = any(isinstance(inner, ast.Continue)
                         for one in loop.body[:number] for inner in ast.walk(one))  # fmt: skip
             if not is_int(value) or not value or skips or len(stores) != 1:
