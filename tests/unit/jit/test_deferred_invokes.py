@@ -51,6 +51,7 @@ from psyclone_storage.storage.core.errors import PoisonedDataError
 
 FACTOR = 2.0
 TABLE = (1.0, 2.0, 3.0)
+LATER: Any = None
 SHAPE = (7, 5)
 NESTED: tuple[float, list[float]] = (1.0, [2.0, 3.0])
 
@@ -73,6 +74,11 @@ def nested(new: field[GO_WRITE, GO_CT]):
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
 def times_factor(new: field[GO_READWRITE, GO_CT]):
     new[0, 0] = FACTOR * new[0, 0]
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def times_later(new: field[GO_READWRITE, GO_CT]):
+    new[0, 0] = LATER * new[0, 0]
 
 
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
@@ -531,3 +537,14 @@ def test_a_changed_list_in_a_tuple_is_noticed() -> None:
             NESTED[1][0] = number
             invoke(nested(values))
             assert values[0, 0] == number
+
+
+def test_a_number_may_replace_what_no_kernel_can_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = Field(Grid(SHAPE, boundaries="closed"), values=1.0)
+    configure(target="numpy")
+    for _ in range(2):
+        with pytest.raises(CompileError, match="'LATER' is not defined"):
+            invoke(times_later(values))
+    monkeypatch.setitem(globals(), "LATER", 3.0)
+    invoke(times_later(values))
+    assert values[0, 0] == 3.0

@@ -316,11 +316,13 @@ class FunctionReader:
             if name in in_code and type(value) is ModuleType:
                 _looked_up(function, name, snapshot)
             elif name in fixed and name not in around and _is_fixed(value):
-                snapshot.look_up(values.get, name)
-                if _may_change(value):
-                    snapshot.look_up(text_of_table, value)
+                _record_table(snapshot, values.get, name)
             try:
-                statements += [(name, one) for one in _statements_for(module, name, value)]
+                made = [(name, one) for one in _statements_for(module, name, value)]
+                statements += made
+                if not made and name in in_code and not callable(value):
+                    # It is no number yet.
+                    snapshot.look_up(values.get, name)
             except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
                 # The value of a name may do anything when it is inspected.
                 odd.append(name)
@@ -384,8 +386,8 @@ def _fixed_names(text: str, values: Mapping[str, Any]) -> set[str]:
                 parts = [count]
             case ast.For(iter=items):
                 parts = [items]
-            case ast.Compare(comparators=[ast.Call() as call]):
-                parts = [call]
+            case ast.Compare(comparators=[ast.Call() as sequence]):
+                parts = [sequence]
             case ast.Call(args=args, keywords=keywords) if passes_a_name(node):
                 parts = [*args, *keywords]
         found |= {
@@ -421,6 +423,13 @@ def _plain(value: Any) -> Any:
 def _is_table(value: Any) -> bool:
     """Return whether a value is a tuple, a list or an array."""
     return isinstance(value, (tuple, list)) or type(value).__name__ == "ndarray"
+
+
+def _record_table(snapshot: ClosureSnapshot, look_up: Callable[[Any], Any], name: str) -> None:
+    """Record the value of a name, and its elements if they may be assigned."""
+    value = snapshot.look_up(look_up, name)
+    if _may_change(value):
+        snapshot.look_up(text_of_table, value)
 
 
 def _may_change(value: Any) -> bool:
