@@ -11,7 +11,6 @@ import inspect
 import linecache
 import math
 import sys
-import textwrap
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -21,8 +20,7 @@ from typing import Any
 
 from psyclone_storage.base.records import dataclass, field
 from psyclone_storage.base.regex import regex
-from psyclone_storage.languages.python.parse.function_text import text_of_function
-from psyclone_storage.languages.python.parse.thread_safe_ast import parse_python
+from psyclone_storage.languages.python.parse.function_text import names_that_count, text_of_function
 
 CodePosition = tuple[int | None, int | None, int | None, int | None]
 """First and last line, first column and the column after the last."""
@@ -318,9 +316,10 @@ class FunctionReader:
             elif name in fixed and name not in around and _is_fixed(value):
                 _record_table(snapshot, values.get, name)
             try:
-                made = [(name, one) for one in _statements_for(module, name, value)]
-                statements += made
-                if not made and name in in_code and not callable(value):
+                statements += [(name, one) for one in _statements_for(module, name, value)]
+                if name in in_code - {statements[-1][0] if statements else ""} and not callable(
+                    value
+                ):
                     # It is no number yet.
                     snapshot.look_up(values.get, name)
             except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
@@ -359,48 +358,14 @@ class FunctionReader:
         return True
 
 
-_STEPS = (ast.Assign, ast.AugAssign)
-
-
 def _fixed_names(text: str, values: Mapping[str, Any]) -> set[str]:
     """Return the names of a function whose values the compiled code is made for.
 
     These are tables, and integers in indices, lengths of lists and the bounds of loops.
     """
     found = {name for name in _WORD.findall(text) if _is_table(values.get(name))}
-    try:
-        tree = parse_python(textwrap.dedent(text))
-    except SyntaxError:
-        return found
-    for node in ast.walk(tree):
-        parts: list[ast.AST] = []
-        match node:
-            case ast.Subscript(slice=index):
-                parts = [index]
-            case ast.While(test=test):
-                parts = [test, *(one for one in ast.walk(node) if isinstance(one, _STEPS))]
-            case (
-                ast.BinOp(op=ast.Mult(), left=ast.List(), right=count)
-                | ast.BinOp(op=ast.Mult(), left=count, right=ast.List())
-            ):
-                parts = [count]
-            case ast.For(iter=items):
-                parts = [items]
-            case ast.Compare(comparators=[ast.Call() as sequence]):
-                parts = [sequence]
-            case ast.Call(args=args, keywords=keywords) if passes_a_name(node):
-                parts = [*args, *keywords]
-        found |= {
-            one.id for part in parts for one in ast.walk(part)
-            if isinstance(one, ast.Name) and isinstance(_plain(values.get(one.id)), int)
-        }  # fmt: skip
-    return found
-
-
-def passes_a_name(node: ast.Call) -> bool:
-    """Return whether a call may pass a field, and offsets for it."""
-    names = [one for one in node.args if isinstance(one, ast.Name)]
-    return bool(names) and len(node.args) + len(node.keywords) > 1
+    counted = names_that_count(text)
+    return found | {one for one in counted if isinstance(_plain(values.get(one)), int)}
 
 
 def _is_fixed(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The text of a function in Python, found by the lines of its code.
+"""The text of a function in Python, found by the lines of its code, and the names that count in it.
 
 `closure.py` reads it, without the tokenizer that `inspect` uses: the regular expressions of that
 one take longer to compile than everything else in the first use of an invoke that is cached.
@@ -52,3 +52,42 @@ def text_of_function(code: CodeType, module: dict[str, Any]) -> tuple[str, str]:
 
 def _margin(line: str) -> int:
     return len(line) - len(line.lstrip())
+
+
+_STEPS = (ast.Assign, ast.AugAssign)
+
+
+def names_that_count(text: str) -> set[str]:
+    """Return the names in indices, lengths of lists and the bounds of loops of a function."""
+    try:
+        tree = parse_python(textwrap.dedent(text))
+    except SyntaxError:
+        return set()
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        parts: list[ast.AST] = []
+        match node:
+            case ast.Subscript(slice=index):
+                parts = [index]
+            case ast.While(test=test):
+                parts = [test, *(one for one in ast.walk(node) if isinstance(one, _STEPS))]
+            case (
+                ast.BinOp(op=ast.Mult(), left=ast.List(), right=count)
+                | ast.BinOp(op=ast.Mult(), left=count, right=ast.List())
+            ):
+                parts = [count]
+            case ast.For(iter=items):
+                parts = [items]
+            case ast.Compare(comparators=[ast.Call() as sequence]):
+                parts = [sequence]
+            case ast.Call(args=args, keywords=keywords) if passes_a_name(node):
+                parts = [*args, *keywords]
+        names = (one for part in parts for one in ast.walk(part))
+        found |= {one.id for one in names if isinstance(one, ast.Name)}
+    return found
+
+
+def passes_a_name(node: ast.Call) -> bool:
+    """Return whether a call may pass a field, and offsets for it."""
+    names = [one for one in node.args if isinstance(one, ast.Name)]
+    return bool(names) and len(node.args) + len(node.keywords) > 1

@@ -20,7 +20,6 @@ from psyclone_storage.ir.types import Intrinsic
 from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.assignments import ANNOTATIONS
-from psyclone_storage.languages.python.parse.closure import passes_a_name
 from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
     module_values,
@@ -37,6 +36,7 @@ from psyclone_storage.languages.python.parse.function_sources import (
     names_helper,
     no_modules,
 )
+from psyclone_storage.languages.python.parse.function_text import passes_a_name
 from psyclone_storage.languages.python.parse.functions import CallableImports, offered
 from psyclone_storage.languages.python.parse.imports import imported_modules
 from psyclone_storage.languages.python.parse.module_names import (
