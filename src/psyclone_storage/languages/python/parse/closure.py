@@ -317,9 +317,7 @@ class FunctionReader:
                 _record_table(snapshot, values.get, name)
             try:
                 statements += [(name, one) for one in _statements_for(module, name, value)]
-                if name in in_code - {statements[-1][0] if statements else ""} and not callable(
-                    value
-                ):
+                if name in in_code and not callable(value) and name not in dict(statements):
                     # It is no number yet.
                     snapshot.look_up(values.get, name)
             except Exception:  # noqa: BLE001  # pylint: disable=broad-exception-caught
