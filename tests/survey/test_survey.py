@@ -94,6 +94,7 @@ REFUSED = {
     "loop_to_the_largest_integer": "leaves the integers of a kernel at the end",
     "while_to_a_large_limit": "counts too far for the integers of a kernel",
     "table_of_own_range": "'np.sum(w)' is not supported",
+    "function_clip_by_keywords": "'np.clip' takes 3 arguments by order",
     "function_max_with_key": "'max((1.0, old[0, 0]), key=abs)' is not supported",
     "array_full_of_large_integer": "'3.0e9' is more than an integer in a kernel can be",
     "set_element": "'{1.0}' has no elements",

@@ -49,10 +49,10 @@ def as_operations(scope: KernelScope, node: ast.Call) -> ast.expr | TypedExpress
     called = _array_call(scope, node)
     if called is None:
         made = _of_number(scope, node)
-        return None if made is None else _placed(made, node)
-    made = _of_array(scope, called) or _by_loop(scope, called)
-    if made is not None:
-        return _placed(made, node)
+        return _placed(made, node) if isinstance(made, ast.expr) else made
+    result = _of_array(scope, called) or _by_loop(scope, called)
+    if result is not None:
+        return _placed(result, node)
     what = f"'{scope.text(node)}' is not supported in kernels."
     return scope.refuse("P051", what, node, _OF_KNOWN)
 
@@ -274,7 +274,7 @@ _OF_ARRAYS = ("sum", "prod", "mean", *_EXTREMES, *_PRODUCTS)
 # ---------------------------------------------------------------------------- numbers
 
 
-def _of_number(scope: KernelScope, node: ast.Call) -> ast.expr | None:
+def _of_number(scope: KernelScope, node: ast.Call) -> ast.expr | TypedExpression | None:
     known = scope.offered
     word = known.math.meant(node.func) or known.numpy.meant(node.func)
     match node.func, node.args:
@@ -282,8 +282,12 @@ def _of_number(scope: KernelScope, node: ast.Call) -> ast.expr | None:
             scope, "float"
         ):
             return ast.Constant(float(text)) if _is_number(text) else None
-    if node.keywords or len(node.args) != _ARGUMENTS.get(word):
+    if word not in _ARGUMENTS:
         return None
+    if node.keywords or len(node.args) != _ARGUMENTS[word]:
+        noun = "argument" if _ARGUMENTS[word] == 1 else "arguments"
+        what = f"'{scope.text(node.func)}' takes {_ARGUMENTS[word]} {noun} by order."
+        return scope.refuse("P051", what, node)
     if word == "clip" and known.numpy.modules:
         value, least, most = node.args
         inner = ast.Call(_of_numpy(scope, "maximum"), [value, least], [])
