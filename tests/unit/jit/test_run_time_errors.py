@@ -53,6 +53,15 @@ def copy(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT]):
     new[0, 0] = old[0, 0]
 
 
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def pick(new: field[GO_WRITE, GO_CT], old: field[GO_READ, GO_CT], at: scalar[GO_READ, GO_I_SCALAR]):
+    w = [1.0, 2.0]
+    if old[0, 0] < 0.0:
+        new[0, 0] = 3.0
+    elif w[at] > 0.5:
+        new[0, 0] = 4.0
+
+
 @column_kernel(operates_on=CELL_COLUMN)
 def fill(height: lfric_field[GH_WRITE, W3], wind: lfric_field[GH_READ, W2]):
     height[0, 0] = wind[0, 0]
@@ -221,3 +230,12 @@ def test_one_number_for_two_arguments_names_both_as_possible() -> None:
     with pytest.raises(TypeError) as found:
         invoke(spread(old, number, number))
     assert " and " not in found.value.__notes__[-1]
+
+
+@pytest.mark.parametrize("target", ["c", "numpy"])
+def test_an_index_in_a_condition_has_the_line_of_that_condition(target: str) -> None:
+    configure(target=target)
+    old = Field(Grid(SHAPE, boundaries="open"), Points.T, values=1.0)
+    new = Field(old.grid, Points.T)
+    with pytest.raises(IndexError, match=r"line \d+: elif w\[at\] > 0.5: 'w': index 5 is out"):
+        invoke(pick(new, old, 5))

@@ -14,8 +14,6 @@ from psyclone_storage.base.index_errors import MOST_LOCAL_ELEMENTS, out_of_bound
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.source import Span
 from psyclone_storage.ir.operators import Precedence
-from psyclone_storage.ir.rewrite import place_of_line
-from psyclone_storage.ir.unit import Line
 from psyclone_storage.languages.c.types import CValue
 from psyclone_storage.languages.c.variables import Array
 
@@ -114,20 +112,16 @@ class CheckedPlace:
 
     def texts(self, rank: int) -> Iterator[str]:
         """Yield the start of the message for each dimension of an array with `rank` dimensions."""
-        text = _start(self.routine, self.place)
+        text = start_of_message(self.routine, self.place)
         for at in range(1, rank + 1):
             yield f"{text}{f'dimension {at} of ' if rank > 1 else ''}'{self.array}'"
 
 
-def start_of_message(routine: str, line: Line) -> str:
+def start_of_message(routine: str, place: Span | None) -> str:
     """Return the start of the message about an index in a statement."""
-    return _start(routine, place_of_line(line))
-
-
-def _start(routine: str, place: Span | None) -> str:
     text = f"kernel '{routine.removesuffix('_code')}'"
     if place is not None:
-        statement = "".join(f": {line}" for line in place.text.splitlines()[:1])
+        statement = "".join(f": {line.rstrip(':')}" for line in place.text.splitlines()[:1])
         text += f", {place.source.name} line {place.line}{statement}"
     return f"{text}: "
 

@@ -277,6 +277,7 @@ class Statements:
     def _branches(self, branches: tuple[un.Branch, ...], otherwise: tuple[un.Line, ...]) -> None:
         first, rest = branches[0], branches[1:]
         value = CValue("0", LOGICAL)
+        self.expressions.place = first.place or self.expressions.place
         with self.caught(first.place):
             value = self._condition(first.condition)
         with self.writer.block(f"if ({value.text})"):

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
+from psyclone_storage.base.source import Span
 from psyclone_storage.infrastructures.gocean import SINGLE
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
@@ -217,13 +218,17 @@ class _Writer:
         for line in lines:
             here = self._with_alive(mask)
             self.spelling = before.under_condition(here.text) if here.terms else before
-            self.spelling = replace(self.spelling, place=start_of_message(self.code.name, line))
+            self.spelling = self._placed(self.spelling, place_of_line(line))
             try:
                 found += self._line(line, mask)
             except UnsupportedError as error:
                 self._refuse(line, str(error))
         self.spelling = before
         return found or ["pass"]
+
+    def _placed(self, spelling: Spelling, place: Span | None) -> Spelling:
+        """Return a spelling whose errors name a place."""
+        return replace(spelling, place=start_of_message(self.code.name, place))
 
     def _line(self, line: un.Line, mask: PointMask) -> list[str]:
         match line:
@@ -351,7 +356,7 @@ class _Writer:
         for number, branch in enumerate(line.branches):
             others = self._with_alive(rest).text
             spelling = self.spelling.under_condition(others) if number else self.spelling
-            test = spelling.of(branch.condition)
+            test = self._placed(spelling, branch.place).of(branch.condition)
             here = self.fresh.fresh("where")
             found.append(f"{here} = {test}")
             found += self._lines(branch.body, rest.narrowed(here))
@@ -369,8 +374,8 @@ class _Writer:
         found: list[str] = []
         before = set(self.assigned)
         ways: list[set[str]] = []
-        heads = [f"if {self.spelling.of(line.branches[0].condition)}:"]
-        heads += [f"elif {self.spelling.of(one.condition)}:" for one in line.branches[1:]]
+        tests = [self._placed(self.spelling, one.place).of(one.condition) for one in line.branches]
+        heads = [f"if {tests[0]}:", *(f"elif {one}:" for one in tests[1:])]
         parts = [*(one.body for one in line.branches), line.otherwise]
         for head, part in zip([*heads, "else:"], parts, strict=True):
             self.assigned = set(before)

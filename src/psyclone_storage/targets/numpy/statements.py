@@ -53,7 +53,9 @@ class ProcedureWriter(ValueWriter):
         """Return the text of statements; `behind` are those executed after them."""
         every, found = tuple(lines), []
         for at, line in enumerate(every):
-            self.spelling = replace(self.spelling, place=start_of_message(self.code.name, line))
+            self.spelling = replace(
+                self.spelling, place=start_of_message(self.code.name, place_of_line(line))
+            )
             try:
                 found += self._line(line, (*every[at + 1 :], *behind))
             except UnsupportedError as error:
