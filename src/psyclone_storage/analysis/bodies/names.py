@@ -105,8 +105,8 @@ class RoutineNames:
         procedure = (code.dummies, code.result, code.prefix, len(code.contained))
         counters = frozenset(key for key in self.counters if self._root(key) is None)
         reshaped = self.reallocations.in_loops
-        marked = self.aliases, self._renamed, self.unclear, self.assigned, self._sectioned
-        marked = (*marked, counters, reshaped)
+        shared = self.aliases, self._renamed, self.unclear
+        marked = shared, self.assigned, self._sectioned, counters, reshaped
         return code.module, code.specification, procedure, marked, self.assumed, self.dofmaps
 
     @cached_property
