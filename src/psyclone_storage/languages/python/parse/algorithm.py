@@ -48,15 +48,12 @@ def read_python_algorithm(dialect: Dialect, source: SourceText) -> parsed.Parsed
     problems = list(_misplaced(tree, names))
     reader = InvokeReader(tree, dialect.real, problems, not dialect.of_points)
     said = AnnotatedNames(tree, dialect.types, names)
-    nodes = _invokes(tree, names)
-    written = [tuple(reader.calls(node)) for node in nodes]
-    unit = _with_renamed(tree, unit, nodes, written, problems)
+    written = {node: tuple(reader.calls(node)) for node in _invokes(tree, names)}
+    unit = _with_renamed(tree, unit, written, problems)
     invokes = []
-    for node, calls in zip(nodes, written, strict=True):
-        label, place = reader.label(node)
-        known = said.around(node)
-        typed = tuple(_with_types(call, known) for call in calls)
-        invokes.append(parsed.ParsedInvoke(typed, label, place, (unit,), tree.span(node)))
+    for node, calls in written.items():
+        typed = tuple(_with_types(call, said.around(node)) for call in calls)
+        invokes.append(parsed.ParsedInvoke(typed, *reader.label(node), (unit,), tree.span(node)))
     problems += _check_names(tuple(invokes), tree)
     problems += _not_invoked(tree, dialect, names, invokes)
     raise_if_any(sorted(problems, key=lambda one: one.span.start if one.span else 0))
@@ -66,15 +63,14 @@ def read_python_algorithm(dialect: Dialect, source: SourceText) -> parsed.Parsed
 def _with_renamed(
     tree: PythonTree,
     unit: parsed.Scope,
-    nodes: list[ast.Call],
-    written: list[tuple[parsed.ParsedCall, ...]],
+    written: Mapping[ast.Call, tuple[parsed.ParsedCall, ...]],
     problems: list[Diagnostic],
 ) -> parsed.Scope:
     """Return a file with imports for the kernels to which statements give names."""
     names = KernelNames(tree, unit.uses)
     whole = [use for use in unit.uses if use.only is None]
     uses = list(unit.uses)
-    for node, calls in zip(nodes, written, strict=True):
+    for node, calls in written.items():
         for call in calls:
             match names.import_of(call, node, whole):
                 case Diagnostic() as problem:
