@@ -213,6 +213,21 @@ TRAPS = (
     ),
     *(_trap(name, f"do j = 1, n ; {body} ; end do") for name, body in SHARED.items()),
     _trap(
+        "array_read_later_by_another_name",
+        "associate (g => w) ; do j = 1, n ; w(1:n) = q(1:n, j) ; m(1:n, j) = w(1:n) ; end do"
+        " ; a(1:n) = g(1:n) ; end associate",
+    ),
+    _trap(
+        "scalar_read_first_by_another_name",
+        "associate (g => t) ; do i = 1, n ; s = s + g ; t = b(i) ; s = s + t ; end do"
+        " ; end associate",
+    ),
+    _trap(
+        "reduction_read_by_another_name",
+        "associate (g => z) ; do i = 1, n ; z = max(z, b(i)) ; if (g > 2) s = s + 1 ; end do"
+        " ; end associate",
+    ),
+    _trap(
         "set_in_the_other_branch",
         "if (flag) then ; do i = 1, n ; w(1) = b(i) ; a(i) = w(1) ; end do ; else ; w(1) = 2"
         " ; end if ; s = w(1)",

@@ -35,6 +35,18 @@ PRIVATE = {
         " ; w(i) = w(i - 1) + 2 ; end if ; m(i, j) = w(i) ; end do"
     ),
     "two_parts": "w(1) = 0 ; w(2:n) = q(2:n, j)" + _USE,
+    "three_parts": "w(1) = 0 ; w(2:n - 1) = q(2:n - 1, j) ; w(n) = j" + _USE,
+    "two_starts": (
+        "w(1) = j ; w(2) = q(2, j) ; do i = 3, n ; w(i) = w(i - 1) + w(i - 2) ; end do" + _USE
+    ),
+    "start_of_unknown_length": (
+        "do i = 0, idx(j) ; w(i) = j ; end do ; do i = idx(j) + 1, n ; w(i) = w(i - 1) + 1"
+        " ; end do" + _USE
+    ),
+    "bound_of_a_maximum": (
+        "do i = max(1, idx(j)), n ; w(i) = q(i, j) ; end do"
+        " ; do i = max(1, idx(j)), n ; m(i, j) = w(i) ; end do"
+    ),
     "two_branches": f"do i = 1, n ; {_CHOICE.format('')} ; end do" + _USE,
     "inner_branches": (
         f"do i = 1, n ; if (q(i, j) > 1) then ; {_CHOICE.format('')} ; else ; w(i) = 0"
@@ -63,6 +75,17 @@ SHARED = {
     "recurrence_of_shorter_lines": (
         "w2(:, 1) = q(1:n, j) ; do l = 2, 3 ; do i = 1, l ; w2(i, l) = j ; end do"
         " ; m(l, j) = sum(w2(1:l, l - 1)) ; end do ; w2 = 3 * j"
+    ),
+    "one_of_two_starts": (
+        "w(2) = j ; do i = 3, n ; w(i) = w(i - 2) + 1 ; m(i, j) = w(i) ; end do ; w(1) = j"
+    ),
+    "gap_between_starts": (
+        "w(1) = j ; w(3) = j ; do i = 4, n ; w(i) = w(i - 2) + 1 ; m(i, j) = w(i) ; end do"
+        " ; w(2) = j"
+    ),
+    "two_of_three_parts": "w(1) = j ; w(2:n - 2) = j ; w(n) = j" + _USE + " ; w = 3 * j",
+    "three_parts_in_two_dimensions": (
+        "w2(1, :) = j ; w2(2:n, 1) = j ; w2(2:n, 3) = j ; m(1, j) = sum(w2) ; w2 = 3 * j"
     ),
     "two_of_three_branches": (
         f"do i = 1, n ; {_CHOICE.format(' if (q(i, j) > 1) then')} ; end do" + _USE

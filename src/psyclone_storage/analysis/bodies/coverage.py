@@ -72,31 +72,31 @@ class Coverage:
         return True
 
     def is_covered(self, read: Item, loop: FlowNode, writes: Iterable[Item]) -> bool:
-        """Return whether one or two of `writes` in `loop` have set all elements of `read`.
+        """Return whether some of `writes` in `loop` have set all elements of `read`.
 
         Subscripts are within the declared bounds.
         """
         boxes = [self._box(one, read) for one in self._before(read, loop, tuple(writes))]
         if any(one.holds(self._variable) for one in boxes):
             return True
-        return any(one.joins(other, self._variable) for one, other in product(boxes, repeat=2))
+        return len(boxes) > 1 and any(one.joins(boxes, self._variable) for one in boxes)
 
     def _follows(self, read: Item, loop: FlowNode, writes: Iterable[Item]) -> bool:
         """Return whether earlier iterations of an inner loop have set all elements of `read`.
 
-        The first iterations may read what one of `writes` has set before the inner loop.
+        The first iterations may read what `writes` have set before the inner loop.
         """
         found = tuple(writes)
-        before = self._before(read, loop, found)
-        for write in found if before else ():
+        boxes = [self._box(one, read) for one in self._before(read, loop, found)]
+        for write in found if boxes else ():
             for at in range(_shared(write.node, read.node)):
                 inner = self._flow.node(write.node.around[at])
                 if inner.number <= loop.number or not self._repeats(write, inner, at + 1, found):
                     continue
                 between = (inner, *self._flow.inside(inner))
-                box = _Box(self._symbols, write, read, at + 1, between)
-                counter = counter_of(inner, self._flow, self._symbols)
-                if any(self._box(one, read).starts(box, counter) for one in before):
+                later = _Box(self._symbols, write, read, at + 1, between)
+                carried = later.carried(counter_of(inner, self._flow, self._symbols))
+                if carried and any(one.starts(boxes, *carried) for one in boxes):
                     return True
         return False
 
@@ -278,36 +278,37 @@ class _Box:
         used: set[str] = set()
         pairs = enumerate(zip(box, wanted, strict=True))
         inside = all(self._dimension(one, other, at, used) for at, (one, other) in pairs)
-        return inside and all(
-            self._runs(counter) for counter in self._alone if (counter.name + _WRITE not in used)
-        )
+        return inside and self._all_run(used)
 
-    def starts(self, later: _Box, counter: CounterRange) -> bool:
-        """Return whether this box and those of `later` in a loop contain all elements read.
+    def starts(
+        self, boxes: Iterable[_Box], dimension: int, low: Polynomial, high: Polynomial
+    ) -> bool:
+        """Return whether adjacent boxes contain what is read between two subscripts.
 
-        In an iteration of the loop over `counter`, `later` has set elements in earlier ones. The
-        distance in one dimension is a constant; this box contains what the first iterations read.
+        The boxes differ in `dimension`, for which the subscripts are given.
         """
-        found = later.carried(counter)
-        if found is None or self._write.variable != self._read.variable:
-            return False
-        dimension, low, high = found
-        mine, wanted = (self._subscripts(one, one.variable) for one in (self._write, self._read))
-        if len(mine) != len(wanted):
-            return False
-        used: set[str] = set()
-        for at, (one, other) in enumerate(zip(mine, wanted, strict=True)):
-            if at != dimension:
-                if not self._dimension(one, other, at, used):
-                    return False
-            elif one != Range():
-                box = self._extent(one, used)
-                first, last = (self._marked(end, _READ) for end in (low, high))
-                if box is None or not self._facts.imply(first.minus(box[0])):
-                    return False
-                if not self._facts.imply(box[1].minus(last)):
-                    return False
-        return all(self._runs(one) for one in self._alone if one.name + _WRITE not in used)
+        extents = [one for box in boxes if (one := box.extent_in(dimension)) is not None]
+        read = self._marked(low, _READ), self._marked(high, _READ)
+        ranges = self._ranges(read, dimension)
+        return (None, None) in extents or any(self._cover(extents, one) for one in ranges)
+
+    def extent_in(self, dimension: int) -> _Extent | None:
+        """Return the extent in one dimension if the box contains what is read in all others.
+
+        A whole dimension has unknown ends.
+        """
+        write, read = (self._subscripts(one, one.variable) for one in (self._write, self._read))
+        if self._write.variable != self._read.variable or len(write) != len(read):
+            return None
+        used = set[str]()
+        for at, (one, other) in enumerate(zip(write, read, strict=True)):
+            if at != dimension and not self._dimension(one, other, at, used):
+                return None
+        own = write[dimension]
+        found = (None, None) if own == Range() else self._extent(own, used)
+        if found is None or any(end is not None and _is_marked(end) for end in found):
+            return None
+        return found if self._all_run(used) else None
 
     def carried(self, counter: CounterRange) -> tuple[int, Polynomial, Polynomial] | None:
         """Return the dimension in which the write precedes the read by iterations of a loop.
@@ -333,53 +334,55 @@ class _Box:
             dimension, far = at, counter.first.plus(theirs)
             near = counter.first.plus(constant_polynomial(mine.known - counter.step))
             ends = (far, near) if counter.step > 0 else (near, far)
-        if dimension < 0 or not all(
-            self._runs(one) for one in self._alone if one.name + _WRITE not in used
-        ):
-            return None
-        return dimension, *ends
+        return (dimension, *ends) if dimension >= 0 and self._all_run(used) else None
 
-    def joins(self, other: _Box, variable: Variable) -> bool:
-        """Return whether this box and the adjacent box `other` contain all elements read.
+    def joins(self, boxes: Iterable[_Box], variable: Variable) -> bool:
+        """Return whether adjacent boxes contain all elements read.
 
-        The two boxes differ in one dimension.
+        The boxes differ in one dimension.
         """
-        mine, theirs = self.extents(), other.extents()
         wanted = self._subscripts(self._read, variable)
-        if (
-            not wanted
-            or mine is None
-            or theirs is None
-            or not (len(mine) == len(theirs) == len(wanted))
-        ):
-            return False
-        split = 0
-        for at, (one, two, read) in enumerate(zip(mine, theirs, wanted, strict=True)):
-            ways = [way for way in (self._wanted(read, at), self._declared(at)) if None not in way]
-            if any(self._has(one, way, way) and self._has(two, way, way) for way in ways):
-                continue
-            split += 1
-            if not any(self._has(one, way, two) or self._has(two, way, one) for way in ways):
-                return False
-        return split <= 1
+        found = (box.extents() for box in boxes)
+        extents = [one for one in found if one is not None and len(one) == len(wanted)]
+        ranges = [self._ranges(self._wanted(read, at), at) for at, read in enumerate(wanted)]
+        for split, parts in enumerate(ranges):
+            others = [(at, both) for at, both in enumerate(ranges) if at != split]
+            long = [
+                one[split]
+                for one in extents
+                if all(any(self._cover([one[at]], part) for part in both) for at, both in others)
+            ]
+            if len(long) > 1 and any(self._cover(long, part) for part in parts):
+                return True
+        return False
 
-    def _has(self, extent: _Extent, wanted: _Extent, next_one: _Extent) -> bool:
-        """Return whether `extent` and the adjacent extent `next_one` together contain `wanted`.
+    def _ranges(self, read: _Extent, dimension: int) -> list[_Extent]:
+        """Return ranges with all elements read, which are within the declared bounds."""
+        lows, highs = zip(read, self._declared(dimension), strict=True)
+        return [(low, high) for low, high in product(lows, highs) if low and high]
 
-        If `next_one` is `wanted` itself, return whether `extent` alone contains it.
+    def _cover(self, extents: Iterable[_Extent], wanted: _Extent) -> bool:
+        """Return whether overlapping or adjacent extents contain `wanted`.
+
+        From the lowest subscript, each step leads to one that all lower subscripts precede.
         """
-        (low, high), (first, last), (begin, end) = extent, wanted, next_one
-        assert low
-        assert high
-        assert first
-        assert last
-        assert begin
-        assert end
+        first, last = wanted
+        assert first is not None
+        assert last is not None
         one = constant_polynomial(1)
-        if next_one is wanted:
-            return self._facts.imply(first.minus(low)) and self._facts.imply(high.minus(last))
-        gaps = (first.minus(low), high.plus(one).minus(begin), end.minus(last))
-        return all(map(self._facts.imply, gaps))
+        found, new = {first}, [first]
+        while new:
+            start = new.pop()
+            if self._facts.imply(start.minus(one).minus(last)):
+                return True
+            for low, high in extents:
+                if low is None or high is None:
+                    continue
+                after = high.plus(one)
+                if after not in found and self._facts.imply(start.minus(low)):
+                    found.add(after)
+                    new.append(after)
+        return False
 
     def extents(self) -> tuple[_Extent, ...] | None:
         """Return the extents of the subscripts of the write, None if they are not fixed."""
@@ -390,8 +393,11 @@ class _Box:
             if extent is None or any(end is None or _is_marked(end) for end in extent):
                 return None
             found.append(extent)
-        alone = (one for one in self._alone if one.name + _WRITE not in used)
-        return tuple(found) if all(map(self._runs, alone)) else None
+        return tuple(found) if self._all_run(used) else None
+
+    def _all_run(self, used: set[str]) -> bool:
+        """Return whether all loops around the write only, except for the counters `used`, run."""
+        return all(self._runs(one) for one in self._alone if one.name + _WRITE not in used)
 
     def _runs(self, counter: CounterRange) -> bool:
         """Return whether a loop around the write only certainly has an iteration."""

@@ -161,10 +161,10 @@ def counter_of(loop: FlowNode, flow: Flow, symbols: Symbols) -> CounterRange:
 
 
 def _alternatives(expr: ex.Expr, function: str) -> tuple[ex.Expr, ...]:
-    """Return the arguments of `function` if `expr` is a call of it, else `expr` itself."""
+    """Return `expr` after its arguments if it is a call of `function`."""
     if isinstance(expr, ex.CallFunction) and ex.intrinsic_called(expr) == function:
         plain = not any(isinstance(item, ex.Keyword) for item in expr.items)
-        return expr.items if plain else (expr,)
+        return (*expr.items, expr) if plain else (expr,)
     return (expr,)
 
 

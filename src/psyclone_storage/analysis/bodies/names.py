@@ -24,6 +24,7 @@ from psyclone_storage.analysis.bodies.overlapping_names import (
     names_with_more_attributes,
     opaque_items,
     overlapping_names,
+    renamed_variables,
     separate_members,
     with_members,
 )
@@ -104,7 +105,8 @@ class RoutineNames:
         procedure = (code.dummies, code.result, code.prefix, len(code.contained))
         counters = frozenset(key for key in self.counters if self._root(key) is None)
         reshaped = self.reallocations.in_loops
-        marked = self.aliases, self.unclear, self.assigned, self._sectioned, counters, reshaped
+        shared = self.aliases, self._renamed, self.unclear
+        marked = shared, self.assigned, self._sectioned, counters, reshaped
         return code.module, code.specification, procedure, marked, self.assumed, self.dofmaps
 
     @cached_property
@@ -151,6 +153,10 @@ class RoutineNames:
     def aliases(self) -> frozenset[str]:
         """Names that may denote different data in different places of the routine."""
         return overlapping_names(self.code)
+
+    @cached_property
+    def _renamed(self) -> frozenset[str]:
+        return renamed_variables(self.code)
 
     @cached_property
     def _common(self) -> frozenset[str]:
@@ -258,9 +264,9 @@ class RoutineNames:
         return found
 
     def is_local(self, key: str) -> bool:
-        """Return whether the lifetime of a variable ends with each call of the routine.
+        """Return whether only the routine accesses a variable, by one name.
 
-        Dummy arguments and function results are excluded.
+        Its lifetime ends with each call of the routine.
         """
         declared = self.code.declared(key)
         if declared is None or key in self._visible or key in self.unclear or self._keeps:
@@ -274,8 +280,8 @@ class RoutineNames:
 
     @cached_property
     def _visible(self) -> frozenset[str]:
-        """The variables that a caller can access: dummy arguments and a function's result."""
-        return frozenset((*self.code.dummy_keys, key_of(self.code.result)))
+        """Dummy arguments, a function's result, and variables with other names in a construct."""
+        return self._renamed.union((*self.code.dummy_keys, key_of(self.code.result)))
 
     # ------------------------------------------------------------------------ functions
 
@@ -565,8 +571,9 @@ class RoutineNames:
         return "pointer" in declared.words
 
     def is_shared(self, variable: Variable) -> bool:
-        """Return whether a variable may be aliased by a pointer, or is one."""
-        return bool(self._ways(variable)) or variable[0] in self.aliases | self._common
+        """Return whether a variable may have another name, or is a pointer."""
+        renamed = variable[0] in self._renamed or variable[0] in self.aliases | self._common
+        return renamed or bool(self._ways(variable))
 
     def _differ_in_type(self, first: Variable, second: Variable) -> bool:
         types = [item.type for item in map(self.declaration, (first, second)) if item]

@@ -7,8 +7,9 @@ import re
 from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.regex import regex
 from psyclone_storage.ir import unit as un
-from psyclone_storage.ir.expr import OVERLAPPING
+from psyclone_storage.ir.expr import OVERLAPPING, Expr
 from psyclone_storage.ir.keys import key_of
+from psyclone_storage.ir.paths import path_of
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.routine import STATEMENT_FUNCTION, Routine, Specified
 
@@ -52,6 +53,17 @@ def _names_of_blocks(code: Routine) -> frozenset[str]:
                 own = (item for item in line.declarations if isinstance(item, un.Declare))
                 found.update(item.key for item in own)
     return frozenset(found)
+
+
+def renamed_variables(code: Routine) -> frozenset[str]:
+    """Return the variables that have other names in an `associate` or `select type`."""
+    selectors: list[Expr] = []
+    for line in walk_lines(code.body):
+        if isinstance(line, un.Associate):
+            selectors += (value for _, value in line.pairs)
+        elif isinstance(line, un.Select) and line.alias is not None:
+            selectors.append(line.selector)
+    return frozenset(path.root for path in map(path_of, selectors) if path is not None)
 
 
 def separate_members(code: Routine) -> frozenset[str]:
