@@ -190,11 +190,10 @@ def emit_kernel(code: Routine, calls: list[KernelCalled], problems: list[Diagnos
         opening += array_definitions(writer)
     except UnsupportedError as error:
         writer.refuse(un.Blank(), str(error))
-    reading, numbers = reading_of(code, abi.NUMPY_WORDS)
-    body = [*numbers, *opening, *writer.block(code.body)]
-    body += [writer.ending()] if changed else []
-    head = bracketed_list(f"def {code.name}(", dummies, "):", "")
-    return [*reading, *head, *indented_lines(body)]
+    lines, opening[:0] = reading_of(code, abi.NUMPY_WORDS)
+    lines += bracketed_list(f"def {code.name}(", dummies, "):", "")
+    ending = [writer.ending()] if changed else []
+    return [*lines, *indented_lines([*opening, *writer.block(code.body), *ending])]
 
 
 # ---------------------------------------------------------------------------- routines

@@ -105,8 +105,8 @@ def in_temporaries(
         if _is_plain(item) or (live and _is_live(item)):
             names.append(item)
             continue
-        is_array = isinstance(item, ast.Name) and scope.local(item.id) is not None
-        inner, type_ = (None, None) if is_array else typed_items(scope, item)
+        is_local = isinstance(item, ast.Name) and scope.local(item.id) is not None
+        inner, type_ = (None, None) if is_local else typed_items(scope, item)
         if inner is not None:
             value, lines = in_temporaries(scope, inner, node, live=live)
             value.ctx = value.ctx if type_ is tuple else ListItems()
@@ -178,8 +178,9 @@ def _assign_tuple(scope: KernelScope, node: ast.Assign, target: ast.Name) -> lis
         what = f"'{scope.text(node.value)}' is an iterator, which kernels do not assign to a name."
         scope.refuse("P051", what, node.value, "Write it in the loop, or 'tuple(...)' around it.")
         return []
-    is_array = _may_be_array(scope, node.value)
-    items, type_ = (None, None) if is_array else typed_items(scope, node.value)
+    items, type_ = None, None
+    if not _may_be_array(scope, node.value):
+        items, type_ = typed_items(scope, node.value)
     name = target.id
     if items is None:
         if name in scope.parts:
