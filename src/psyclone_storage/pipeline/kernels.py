@@ -31,7 +31,7 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
-from psyclone_storage.languages.fortran.parse.module_symbols import check_access
+from psyclone_storage.languages.fortran.parse.module_symbols import check_exported
 from psyclone_storage.languages.sources.kernel_search import (
     PACKAGE_FILE,
     SourceIndex,
@@ -142,7 +142,7 @@ class KernelRepository:
         for kernel in dict.fromkeys(call.kernel for call in calls):
             if kernel.span is not None and kernel not in here:
                 source = kernel.span.source
-                for one in check_access(source, kernel.module, kernel.procedure, kernel.span):
+                for one in check_exported(source, kernel.module, kernel.procedure, kernel.span):
                     yield replace(one, severity=Severity.WARNING)
 
     def routines_of(self, kernel: Kernel) -> tuple[ParsedRoutine, ...]:

@@ -10,7 +10,7 @@ from psyclone_storage.base.names import listed
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
-from psyclone_storage.languages.fortran.parse.module_symbols import check_access
+from psyclone_storage.languages.fortran.parse.module_symbols import check_exported
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.targets.apis import api_parts, target_of
@@ -64,7 +64,7 @@ def check_kernel_file(
             parsed = language.read_kernel(source, name)
             kernel = parts.interpret(parsed, settings)
             if key_of(path.suffix) != ".py":
-                problems += check_access(source, parsed.module, parsed.procedure, parsed.span)
+                problems += check_exported(source, parsed.module, parsed.procedure, parsed.span)
             for implementation in parsed.implementations:
                 routine = language.read_routine(source, implementation)
                 found = () if routine is None else parts.check_kernel(kernel, routine)

@@ -38,7 +38,7 @@ def read_module_symbols(source: SourceText) -> tuple[ModuleSymbols, ...]:
     return tuple(_read_scopes(source, (ScopeKind.MODULE,)).values())
 
 
-def check_access(
+def check_exported(
     source: SourceText, module: str, procedure: str, place: Span | None
 ) -> Iterator[Diagnostic]:
     """Yield M208 at `place` if a module does not export the procedure of a kernel."""

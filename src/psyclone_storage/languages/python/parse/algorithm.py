@@ -24,7 +24,7 @@ from psyclone_storage.languages.python.parse.imports import (
     imports_in,
 )
 from psyclone_storage.languages.python.parse.invokes import InvokeReader
-from psyclone_storage.languages.python.parse.kernel_names import KernelNames
+from psyclone_storage.languages.python.parse.kernel_names import KernelBindings
 from psyclone_storage.languages.python.parse.metadata import kernels_in, module_name
 from psyclone_storage.languages.python.parse.tree import PythonTree, read_tree
 
@@ -67,7 +67,7 @@ def _with_renamed(
     problems: list[Diagnostic],
 ) -> parsed.Scope:
     """Return a file with imports for the kernels to which statements give names."""
-    names = KernelNames(tree, unit.uses)
+    names = KernelBindings(tree, unit.uses)
     whole = [use for use in unit.uses if use.only is None]
     uses = list(unit.uses)
     for node, calls in written.items():

@@ -26,7 +26,7 @@ _SCOPES = (
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
-class KernelNames:
+class KernelBindings:
     """The bindings of names in a file; `defined` are the kernels of the file itself."""
 
     def __init__(self, tree: PythonTree, defined: Iterable[parsed.ParsedUse]) -> None:
@@ -78,7 +78,7 @@ class KernelNames:
     ) -> parsed.ParsedUse | Diagnostic | None:
         """Return an import of a renamed kernel that a call at `node` denotes.
 
-        The result is None if only imports and definitions bind the name, and a diagnostic if the
+        Return None if only imports and definitions bind the name, and a diagnostic if the
         name may denote something else. `whole` are the imports of whole modules.
         """
         nodes = self._bindings(call.name, node)
