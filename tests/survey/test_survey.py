@@ -103,6 +103,9 @@ REFUSED = {
     "refused_dictionary_element": "Dictionaries are not supported",
     "refused_called_lambda": "'lambda' expressions are not supported",
     "refused_slice_of_slice": "Slices here are not supported",
+    "refused_no_number_of_the_module": "A kernel cannot read 'G': it is None",
+    "refused_method_of_list": "'a.sum' is no function",
+    "refused_equality_of_array": "Only '==' and '!=' of tuples",
     "helper_without_value_in_branch": "'limited' may end without a value",
 }
 

@@ -113,6 +113,11 @@ class RunningProgram:
         for deferred in self._deferred:
             deferred.complete("the program calls complete_invokes or configure")
 
+    def remove_pending(self) -> None:
+        """Remove the pending invokes."""
+        for deferred in self._deferred:
+            deferred.discard()
+
 
 def with_comparison(find: Callable[..., Any]) -> Callable[..., Any]:
     """Return `find`, after all ranks of the fields have compared the invoke and its numbers."""
@@ -307,9 +312,20 @@ def configure(  # noqa: PLR0913 - the options of the command
     )
 
 
-def complete_invokes() -> None:
-    """Run the invokes that `configure(defer=True)` has deferred. Collective on several ranks."""
-    PROGRAM.complete()
+def complete_invokes(*, discard: bool = False) -> None:
+    """Run the invokes that `configure(defer=True)` has deferred. Collective on several ranks.
+
+    With `discard`, these invokes are removed instead, and fields and results keep their values.
+    This is for invokes that cannot run any more, such as those of a kernel that calls a function
+    of which there is another definition now.
+
+    Raises:
+        DeferredInvokeError: a number that a kernel uses has changed since the invoke.
+    """
+    if discard:
+        PROGRAM.remove_pending()
+    else:
+        PROGRAM.complete()
 
 
 PROGRAM = RunningProgram()

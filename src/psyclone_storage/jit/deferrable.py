@@ -251,8 +251,8 @@ def _changed(name: str, numbers: Numbers, pending: Sequence[PendingInvoke]) -> D
     return DeferredInvokeError(
         f"{what}, which the kernel '{numbers.kernel.name}' uses, has changed since the deferred "
         f"invoke {listed_places(pending)}, which is still pending: set it back and call "
-        f"complete_invokes(). Then call complete_invokes() before each change, or pass it as a "
-        f"scalar argument."
+        f"complete_invokes(), or give the pending invokes up with complete_invokes(discard=True). "
+        f"Then call complete_invokes() before each change, or pass it as a scalar argument."
     )
 
 

@@ -303,6 +303,12 @@ class DeferredInvokes:
                 self._run_next(node, why)
                 node = None
 
+    def discard(self) -> None:
+        """Remove all pending invokes. To be called on all ranks."""
+        if not self.pending.is_running():
+            with self._lock, self.pending:
+                self._drop(len(self.pending))
+
     # -- running ---------------------------------------------------------------------------------
 
     def _run_next(self, node: _Node | None, why: str) -> None:

@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,6 @@ from psyclone_storage.languages.python.parse.closure import (
     MergedSites,
     Resolved,
     call_location_of,
-    changed_numbers,
     place_of_call,
 )
 
@@ -86,7 +85,10 @@ def recover(
     error: Exception,
     about: tuple[tuple[LiveCall, ...], str, InvokeSite, JitOptions],
 ) -> None:
-    """Execute an invoke with NumPy if its routine failed because there is no C compiler.
+    """Execute an invoke again after an error that another routine does not raise.
+
+    NumPy executes it if there is no C compiler. It is compiled again if variables of its modules
+    have values of other types.
 
     Raises:
         Exception: any other error, with a note about its possible cause.
@@ -104,9 +106,10 @@ def recover(
         except Exception as failure:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             recover(session, failure, (calls, label, frame, other))
         return
-    if isinstance(error, (TypeError, OverflowError)):
-        for call in calls:
-            _note_changed_numbers(session, error, call.kernel, options.api)
+    if isinstance(error, TypeError) and _differ_now(session, calls, options.api):
+        forget_calls(session, frame)
+        run_invoke(session, calls, label, frame, options)
+        return
     error.add_note(_origin(error, calls, label, frame))
     raise error
 
@@ -142,15 +145,23 @@ def _argument_name(call: LiveCall, at: int) -> str:
     return f"the argument '{names[at]}'" if len(names) == len(call.args) else f"argument {at + 1}"
 
 
-def _note_changed_numbers(
-    session: JitSession, error: Exception, kernel: LiveKernel, api: str
-) -> None:
-    """Add a note on module variables whose types changed after compilation."""
-    for name, was, now in changed_numbers(_resolve(session, kernel, api) or ()):
-        error.add_note(
-            f"'{name}', which the kernel '{kernel.name}' uses, was {was} when it was compiled and "
-            f"is {now!r} now: give it a value of that type, or define the kernel again."
-        )
+def _differ_now(session: JitSession, calls: Sequence[LiveCall], api: str) -> bool:
+    """Return whether kernels differ if they are read again, as variables may have other types.
+
+    Routines check these types before they change any field.
+    """
+    if any(_is_lost(item) for call in calls for value in call.args for item in _items(value)):
+        return False
+    functions = [
+        resolved[0].function for call in calls if (resolved := _resolve(session, call.kernel, api))
+    ]
+    return any(list(map(partial(session.functions.reads_anew, module=MODULES[api]), functions)))
+
+
+def _is_lost(value: Any) -> bool:
+    """Return whether an argument is a field that has lost its values."""
+    buffer = getattr(getattr(value, "storage", None), "buffer", None)
+    return getattr(buffer, "poisoned", None) is not None
 
 
 def _data_of(compiled: CompiledInvoke, values: list[Any]) -> tuple[Any, ...]:
@@ -281,7 +292,14 @@ def _find_or_compile(  # noqa: PLR0913 - the parts of a call
             return found
         from psyclone_storage.jit.compile import compile_invoke  # noqa: PLC0415
 
-        made = compile_invoke(session, (calls, label, site, options), apart=apart)
+        try:
+            made = compile_invoke(session, (calls, label, site, options), apart=apart)
+        except Exception:
+            # Variables of modules may have other types when the invoke is called again.
+            for call in calls:
+                if (function := getattr(call.kernel, "function", None)) is not None:
+                    session.functions.forget(function, MODULES[options.api])
+            raise
         if options.explain and made.build is not None:
             _explain(made.build, calls, frame)
         # Each program prints the warnings, so it must compile the invoke.

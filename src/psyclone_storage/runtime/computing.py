@@ -220,11 +220,9 @@ def module_value(name: str, value: Any, kind: str, *index: int) -> int | float |
             f"A kernel reads '{said}' as one number, and it is an array of the shape "
             f"{np.shape(found)}: write all indices."
         )
-    if kind == "bool":
-        return bool(found)
     try:
-        number: int | float = number_of(found, WholeNumber if kind == "int" else ctypes.c_double)
+        number: int | float = number_of(found, ctypes.c_double if kind == "float" else WholeNumber)
     except TypeError:
         what = f"{found!r} of the type {type(found).__name__}"
         raise TypeError(f"A kernel reads '{said}' as {kind}, and it is {what}.") from None
-    return number
+    return bool(number) if kind == "bool" else number

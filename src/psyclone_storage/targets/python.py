@@ -28,6 +28,7 @@ from psyclone_storage.languages.sources.kernel_search import SUFFIXES
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 from psyclone_storage.targets.fortran import FORTRAN
 from psyclone_storage.targets.numpy.algorithm import emit_python_algorithm
+from psyclone_storage.targets.numpy.kernel import READING
 from psyclone_storage.targets.spec import Language
 
 
@@ -47,7 +48,7 @@ def python(
     own: dict[str, Any] = {
         "resolve": partial(_resolve, dialect),
         "emit_code": _emit_nothing,
-        "heads": routine_heads,
+        "heads": _heads_of_routines,
     }
     kernel_types = _by_file(partial(python_kernel_names, dialect), FORTRAN.kernel_types)
     return Language(
@@ -133,6 +134,12 @@ def _check_syntax(_source: SourceText, _routines: tuple[str, ...]) -> tuple[Diag
 def _emit_nothing(_code: Routine) -> list[str]:
     """Return no lines: kernels are printed where they are called."""
     return []
+
+
+def _heads_of_routines(source: SourceText) -> dict[str, tuple[str, ...]]:
+    """Return the functions for invokes and kernels in a generated module with their arguments."""
+    found = routine_heads(source)
+    return {name: dummies for name, dummies in found.items() if not name.startswith(READING)}
 
 
 def heads_of_invokes(source: SourceText) -> dict[str, tuple[str, ...]]:

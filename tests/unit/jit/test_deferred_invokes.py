@@ -86,6 +86,22 @@ def on_u(new: field[GO_READWRITE, GO_CU]):
     new[0, 0] = 1.0
 
 
+def lower(value):
+    return value - 5.0
+
+
+def higher(value):
+    return value + 5.0
+
+
+shifted = lower
+
+
+@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
+def shift(new: field[GO_READWRITE, GO_CT]):
+    new[0, 0] = shifted(new[0, 0])
+
+
 @kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)
 def pick(new: field[GO_READWRITE, GO_CT], at: scalar[GO_READ, GO_I_SCALAR]):
     new[0, 0] = new[0, 0] + TABLE[at]
@@ -316,6 +332,32 @@ def test_a_changed_number_of_a_kernel_is_an_error(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_array_equal(one.values, 2.0 * before)
 
 
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_pending_invokes_of_a_function_with_a_new_definition_are_discarded(
+    rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The values are those before the invokes, and later invokes use the new function."""
+    one, two, _ = made()
+    wanted, total = one.values.copy(), Result(-1.0)
+    for _ in range(rounds):
+        monkeypatch.setitem(globals(), "shifted", lower)
+        invoke(scale(two, 3.0))
+        two.sum()
+        invoke(scale(one, 3.0))
+        invoke(shift(one))
+        invoke(sum_X(total, one))
+        monkeypatch.setitem(globals(), "shifted", higher)
+        with pytest.raises(deferrable.DeferredInvokeError, match=r"discard=True"):
+            one.sum()
+        assert pending() == 3
+        complete_invokes(discard=True)
+        assert pending() == 0
+        assert total.value == -1.0
+        np.testing.assert_array_equal(one.values, wanted)
+    invoke(shift(one))
+    np.testing.assert_array_equal(one.values, wanted + 5.0)
+
+
 @pytest.mark.parametrize("name", ["FACTOR", "TABLE"])
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_two_values_of_a_variable_are_an_error_at_the_second_invoke(
@@ -543,7 +585,7 @@ def test_a_number_may_replace_what_no_kernel_can_read(monkeypatch: pytest.Monkey
     values = Field(Grid(SHAPE, boundaries="closed"), values=1.0)
     configure(target="numpy")
     for _ in range(2):
-        with pytest.raises(CompileError, match="'LATER' is not defined"):
+        with pytest.raises(CompileError, match="A kernel cannot read 'LATER': it is None"):
             invoke(times_later(values))
     monkeypatch.setitem(globals(), "LATER", 3.0)
     invoke(times_later(values))

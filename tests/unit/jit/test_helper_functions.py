@@ -302,16 +302,40 @@ def test_a_function_within_another_is_no_loop() -> None:
         cells.run()
 
 
-def test_variables_of_another_type_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    cells = Cells("old[0, 0] * COUNT").do("COUNT = 2")
+@pytest.mark.parametrize("target", ["c", "numpy"])
+@pytest.mark.parametrize("defer", [False, True])
+@pytest.mark.parametrize("function", ["", "def times(v):\n    return v * COUNT"])
+def test_variables_may_change_their_types(
+    target: str, defer: bool, function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel is compiled again; fields keep their values if the type is refused."""
+    cells = Cells("times(old[0, 0])" if function else "old[0, 0] * COUNT").do(function)
+    cells.do("COUNT = 2")
     monkeypatch.setitem(sys.modules, "names_of_now", cells.module)
-    assert cells.run() == 8.0
-    cells.do("COUNT = 2.5")
-    with pytest.raises(TypeError) as caught:
-        cells.run()
-    note, place = caught.value.__notes__
-    assert "'COUNT', which the kernel 'change' uses, was 2 when" in note
-    assert "the call of 'change', in the invoke at " in place
+    configure(target=target, defer=defer)
+    refused = {
+        "np.float32(0.1)": "a number of type 'float32'", "None": "it is None",
+        "'x'": "its type is 'str'", "{}": "it is a dictionary", "1j": "its type is 'complex'",
+        "(1, 2)": "'COUNT' is a table or a tuple",
+    }  # fmt: skip
+    try:
+        assert cells.run() == 8.0
+        for value in ("2.5", "3", "np.float64(0.25)", "-7", "np.int64(2**31 - 1)"):
+            cells.do(f"import numpy as np\nCOUNT = {value}")
+            assert cells.run() == 4.0 * float(cells.names["COUNT"])
+            before = cells.names["COUNT"]
+            for other, why in refused.items():
+                cells.do(f"COUNT = {other}")
+                with pytest.raises(CompileError, match=why):
+                    cells.run()
+                cells.names["COUNT"] = before
+                assert cells.fields[0].values[0, 0] == 4.0 * float(before)
+        cells.do("COUNT = 2**31")
+        with pytest.raises(Exception, match="32"):
+            cells.run()
+        assert cells.fields[0].values[0, 0] == 4.0 * float(before)
+    finally:
+        configure()
 
 
 CHAINS = """\

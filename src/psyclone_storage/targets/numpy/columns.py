@@ -45,7 +45,7 @@ from psyclone_storage.targets.native.statements import (
     statement_groups,
 )
 from psyclone_storage.targets.numpy.expressions import UnsupportedError, python_identifier
-from psyclone_storage.targets.numpy.kernel import reading_of
+from psyclone_storage.targets.numpy.kernel import name_of_reading, reading_of
 from psyclone_storage.targets.numpy.local_arrays import array_definitions
 from psyclone_storage.targets.numpy.statements import (
     ProcedureWriter,
@@ -190,9 +190,10 @@ def emit_kernel(code: Routine, calls: list[KernelCalled], problems: list[Diagnos
         opening += array_definitions(writer)
     except UnsupportedError as error:
         writer.refuse(un.Blank(), str(error))
-    body = [*reading_of(code, abi.NUMPY_WORDS), *opening, *writer.block(code.body)]
-    body += [writer.ending()] if changed else []
-    return [*bracketed_list(f"def {code.name}(", dummies, "):", ""), *indented_lines(body)]
+    lines, opening[:0] = reading_of(code, abi.NUMPY_WORDS)
+    lines += bracketed_list(f"def {code.name}(", dummies, "):", "")
+    ending = [writer.ending()] if changed else []
+    return [*lines, *indented_lines([*opening, *writer.block(code.body), *ending])]
 
 
 # ---------------------------------------------------------------------------- routines
@@ -216,11 +217,20 @@ def _function(text: _RoutineText) -> list[str]:
         lines = [
             *vector_checks(PlannedRoutine(routine, before, held, ())),
             *_scalars(text, held),
+            *_readings(text),
             *lines,
             *head_of_held(held, {item.name: dtype_of(item) for item in routine.variables}),
             *indented_lines(_held_lines(text, held)),
         ]
     return emit_function(routine, lines)
+
+
+def _readings(text: _RoutineText) -> Iterator[str]:
+    """Yield the statements that read the module variables of kernels, and raise their errors."""
+    for key in dict.fromkeys(one.key for one in _calls(text.routine, text.codes)):
+        code = text.codes[key]
+        if reading_of(code)[0]:
+            yield f"{name_of_reading(code.name)}()"
 
 
 def _scalars(text: _RoutineText, held: un.HoldData) -> Iterator[str]:

@@ -23,7 +23,7 @@ from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import expressions_of, place_of_line, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
-from psyclone_storage.ir.types import Intrinsic, ScalarType
+from psyclone_storage.ir.types import DataType, Intrinsic, ScalarType
 from psyclone_storage.languages.c.bounds import start_of_message
 from psyclone_storage.targets.gocean_python import abi
 from psyclone_storage.targets.numpy.differing import (
@@ -45,6 +45,8 @@ _STEP = "    "
 _OWN = (0, 0)
 _REAL = Intrinsic.REAL
 _WORDS = {Intrinsic.REAL: "float", Intrinsic.INTEGER: "int", Intrinsic.LOGICAL: "bool"}
+READING = "_variables_of_"
+"""The start of the names of functions that return the module variables of kernels."""
 _WORDS_HERE = frozenset(
     {*abi.FROM_MODULE, abi.NUMPY, "at", "dict", "range", "min", "max", "int", "zip"}
 )
@@ -65,35 +67,53 @@ def emit_box_function(code: Routine) -> list[str]:
         raise CompileError(*writer.problems)
     head = f"def {code.name}({', '.join(map(_plain, code.dummies))}):"
     first, second = (_plain(name) for name in code.dummies[:2])
-    imports = reading_of(code, _WORDS_HERE)
+    reading, numbers = reading_of(code, _WORDS_HERE)
     like = next(name for name in code.dummies if writer.is_array(name))
-    opening = [f"at = points({first}, {second}, {_plain(like)}.shape)", *imports]
+    opening = [f"at = points({first}, {second}, {_plain(like)}.shape)", *numbers]
     opening += list(writer.tables())
     if writer.leaves:
         opening.append(f"{writer.alive} = np.True_")
-    return [head, *(f"{_STEP}{line}" if line else "" for line in (*opening, *body))]
+    return [*reading, head, *(f"{_STEP}{line}" if line else "" for line in (*opening, *body))]
 
 
-def reading_of(code: Routine, words: Collection[str] = ()) -> list[str]:
-    """Return the statements that read module variables used by a kernel.
+def reading_of(code: Routine, words: Collection[str] = ()) -> tuple[list[str], list[str]]:
+    """Return a function that returns the module variables a kernel reads, and its call.
 
-    Local names of the values are not in `words`.
+    The function raises an exception if the type of a variable has changed. Both lists are empty
+    without such variables. The local names of the values are not in `words`.
     """
-    lines = [
-        f"from {code.module.name} import {_called(name, python_identifier(name, words))}"
-        for name in _constants(code)
+    module = code.module.name
+    read: list[tuple[str, str, DataType | None, str]] = [
+        (module, item.name, item.type, item.name) for item in _constants(code)
     ]
-    for one in code.module.symbols.symbols.values():
-        if one.module and one.sort is ex.Sort.VARIABLE:
-            lines += _read(one, python_identifier(one.key, words))
-    return lines
+    read += [
+        (one.module, one.name, one.type, one.key)
+        for one in code.module.symbols.symbols.values()
+        if one.module and one.sort is ex.Sort.VARIABLE
+    ]
+    if not read:
+        return [], []
+    lines = [f"def {name_of_reading(code.name)}():"]
+    names, values = [], []
+    for owner, name, type_, wish in read:
+        here = python_identifier(wish, words)
+        array, _, index = name.rstrip("]").partition("[")
+        assert isinstance(type_, ScalarType)
+        shown = array if owner == module else f"{owner}.{array}"
+        given = [f'"{shown}"', here, f'"{_WORDS[type_.intrinsic]}"', *filter(None, [index])]
+        lines.append(f"{_STEP}from {owner} import {array}{'' if array == here else f' as {here}'}")
+        names.append(here)
+        values.append(f"{abi.MODULE_VALUE}({', '.join(given)})")
+    lines += [f"{_STEP}return [", *(f"{_STEP * 2}{one}," for one in values), f"{_STEP}]", "", ""]
+    return lines, [f"[{', '.join(names)}] = {name_of_reading(code.name)}()"]
 
 
-def _called(name: str, here: str) -> str:
-    return name if name == here else f"{name} as {here}"
+def name_of_reading(kernel: str) -> str:
+    """Return the name of the function that returns the module variables of a kernel."""
+    return f"{READING}{kernel}"
 
 
-def _constants(code: Routine) -> Iterator[str]:
+def _constants(code: Routine) -> Iterator[un.Declare]:
     """Yield the variables of the kernel's module that it reads, in order."""
     used = {
         name for line in walk_lines(code.body) for one in expressions_of(line)
@@ -103,27 +123,10 @@ def _constants(code: Routine) -> Iterator[str]:
         if isinstance(item, un.Declare):
             used |= set[str]().union(*map(python_names, item.shape))
     for item in code.module.declarations:
-        name = getattr(item, "name", "")
-        if key_of(name) in used and code.declared(name) is None:
-            yield name
-
-
-def _read(symbol: ex.Symbol, here: str) -> tuple[str, str]:
-    """Return the import of a variable of another module, and the conversion of its value."""
-    array, _, index = symbol.name.rstrip("]").partition("[")
-    assert isinstance(symbol.type, ScalarType)
-    said = ", ".join(
-        (
-            f'"{symbol.module}.{array}"',
-            here,
-            f'"{_WORDS[symbol.type.intrinsic]}"',
-            *filter(None, [index]),
-        )
-    )
-    return (
-        f"from {symbol.module} import {array} as {here}",
-        f"{here} = {abi.MODULE_VALUE}({said})",
-    )
+        if not isinstance(item, un.Declare) or key_of(item.name) not in used:
+            continue
+        if code.declared(item.name) is None:
+            yield item
 
 
 def _plain(name: str) -> str:

@@ -88,7 +88,8 @@ def computed(text: str, n: int) -> tuple[list[float], list[float]]:
     [
         (
             "for k in layers():\n    for d in dofs(W3):\n        x[d, k] += SHARE * y[d, k]",
-            ["from work_mod import SHARE", "k = np.arange(nlayers)", "for d in range(ndf_w3):",
+            ["[SHARE] = _variables_of_work_code()", "k = np.arange(nlayers)",
+             "for d in range(ndf_w3):",
              "    x[map_w3[d] + k - 1] += SHARE * y[map_w3[d] + k - 1]"],
         ),
         (

@@ -18,7 +18,8 @@ KERNELS = Path(__file__).parents[3] / "corpus" / "gocean" / "python" / "kernels"
 
 def body(text: str) -> list[str]:
     lines = printed(HEAD + "".join(f"    {line}\n" for line in text.splitlines())).splitlines()
-    return [line[4:] for line in lines[2:]]
+    start = next(at for at, line in enumerate(lines) if line.startswith("def work_code("))
+    return [line[4:] for line in lines[start + 2 :]]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def body(text: str) -> list[str]:
             "new[0, 0] = max(old[0, 0], 0.0, rate)",
             ["new[at(0, 0)] = greater(greater(old[at(0, 0)], 0.0), rate)"],
         ),
-        ("new[0, 0] = DEPTH", ["from work_mod import DEPTH", "new[at(0, 0)] = DEPTH"]),
+        ("new[0, 0] = DEPTH", ["[DEPTH] = _variables_of_work_code()", "new[at(0, 0)] = DEPTH"]),
     ],
 )
 def test_statements(text: str, wanted: list[str]) -> None:

@@ -69,12 +69,6 @@ def product_of(scope: KernelScope, left: ast.expr, right: ast.expr) -> ast.expr 
     return None if made is None else _placed(made, left)
 
 
-def is_tuple(scope: KernelScope, node: ast.expr) -> bool:
-    """Return whether an expression is certainly a tuple or a written list."""
-    is_variable = isinstance(node, ast.Name) and node.id in scope.parts
-    return is_variable or isinstance(node, ast.Tuple | ast.List)
-
-
 def _times(one: ast.expr, other: ast.expr) -> tuple[ast.expr, ast.operator, ast.expr]:
     return one, ast.Mult(), other
 
@@ -107,7 +101,7 @@ def _array_call(scope: KernelScope, node: ast.Call) -> _ArrayCall | None:
     """Return a call of a function of arrays, as `np.sum(a)` or `a.sum()`; None for other calls."""
     word, args = scope.offered.numpy.meant(node.func), node.args
     match node.func:
-        case ast.Attribute(array, attr) if _is_local(scope, array):
+        case ast.Attribute(array, attr) if _is_of_array(scope, array):
             word, args = attr, [array, *args]
         case ast.Name(id="max" | "min" as name) if len(args) == 1 and not is_own_name(scope, name):
             return _ArrayCall(name, node, [] if node.keywords else args, node.func)
@@ -116,9 +110,12 @@ def _array_call(scope: KernelScope, node: ast.Call) -> _ArrayCall | None:
     return _ArrayCall(word, node, [] if node.keywords else args)
 
 
-def _is_local(scope: KernelScope, node: ast.expr) -> bool:
+def _is_of_array(scope: KernelScope, node: ast.expr) -> bool:
+    """Return whether an expression is a local array, or a part of one, but no list."""
     base, _ = indexed(node)
-    return isinstance(base, ast.Name) and scope.local(base.id) is not None
+    if not isinstance(base, ast.Name) or base.id in scope.lists:
+        return False
+    return scope.local(base.id) is not None
 
 
 def _of_array(scope: KernelScope, call: _ArrayCall) -> ast.expr | None:

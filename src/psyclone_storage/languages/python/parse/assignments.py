@@ -11,6 +11,7 @@ from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.languages.python.parse import promotion as precision
 from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
+    ListItems,
     value_of,
 )
 from psyclone_storage.languages.python.parse.expressions import read, read_number
@@ -29,6 +30,7 @@ from psyclone_storage.languages.python.parse.sequences import (
     is_iterator,
     iterated_items,
     sequence_items,
+    typed_items,
 )
 from psyclone_storage.languages.python.parse.slices import assign_slices, has_slice
 
@@ -103,9 +105,11 @@ def in_temporaries(
         if _is_plain(item) or (live and _is_live(item)):
             names.append(item)
             continue
-        inner = None if isinstance(item, ast.Name) else sequence_items(scope, item)
+        is_local = isinstance(item, ast.Name) and scope.local(item.id) is not None
+        inner, type_ = (None, None) if is_local else typed_items(scope, item)
         if inner is not None:
             value, lines = in_temporaries(scope, inner, node, live=live)
+            value.ctx = value.ctx if type_ is tuple else ListItems()
             made += lines
             names.append(value)
             continue
@@ -174,7 +178,9 @@ def _assign_tuple(scope: KernelScope, node: ast.Assign, target: ast.Name) -> lis
         what = f"'{scope.text(node.value)}' is an iterator, which kernels do not assign to a name."
         scope.refuse("P051", what, node.value, "Write it in the loop, or 'tuple(...)' around it.")
         return []
-    items = None if _may_be_array(scope, node.value) else sequence_items(scope, node.value)
+    items, type_ = None, None
+    if not _may_be_array(scope, node.value):
+        items, type_ = typed_items(scope, node.value)
     name = target.id
     if items is None:
         if name in scope.parts:
@@ -197,6 +203,7 @@ def _assign_tuple(scope: KernelScope, node: ast.Assign, target: ast.Name) -> lis
         if part not in scope.names:
             scope.names = {**scope.names, part: scope.fresh_name(f"{scope.code(name)}_{number}")}
     known = value_of(scope, node.value)
+    scope.lists |= set() if type_ is tuple else {name}
     targets = [ast.copy_location(ast.Name(part, ast.Store()), target) for part in parts]
     scope.assigned |= set(parts)
     made = ast.copy_location(ast.Tuple(items, ast.Load()), node.value)

@@ -5,7 +5,6 @@ This module does not import the compiler. The cache key of a kernel can be compu
 
 from __future__ import annotations
 
-import ast
 import builtins
 import inspect
 import linecache
@@ -48,7 +47,7 @@ class FunctionText:
 
     - `wraps`: the name of the function that it wraps.
 
-    - `invalid`: tables that a kernel cannot read, each with the reason.
+    - `invalid`: names whose values a kernel cannot read, each with the reason.
     """
 
     file: str
@@ -185,18 +184,6 @@ def _position(code: CodeType, instruction: int) -> tuple[int | None, ...]:
     return position
 
 
-def changed_numbers(linked: Iterable[ResolvedFunction]) -> Iterator[tuple[str, str, Any]]:
-    """Yield module variables with a changed type: name, old value text, and new value."""
-    for one in linked:
-        names = global_names_in(one.function.__code__)
-        values = getattr(one.function, "__globals__", {})
-        for name, statement in one.text.statements:
-            if name in names and statement.startswith(f"{name} = "):
-                was, now = statement.removeprefix(f"{name} = "), values.get(name)
-                if was != "None" and type(ast.literal_eval(was)) is not type(now):
-                    yield name, was, now
-
-
 @dataclass(slots=True, eq=False)
 class FunctionReader:
     """Reader of functions in a running program, including the functions that they call.
@@ -223,6 +210,16 @@ class FunctionReader:
             TypeError: it is not a Python function.
         """
         return self._current(function, module)[0]
+
+    def reads_anew(self, function: Callable[..., Any], module: str) -> bool:
+        """Read a function again; return whether the result differs from the last one."""
+        known = self.resolve(function, module)
+        self.forget(function, module)
+        return self.resolve(function, module) is not known
+
+    def forget(self, function: Callable[..., Any], module: str) -> None:
+        """Let a function be read again, with the values that its names have then."""
+        self._latest.pop((function, module), None)
 
     def try_to_resolve(self, function: Callable[..., Any], module: str) -> Resolved | None:
         """Return a function with all functions that it calls, or None if it has no source."""
@@ -339,7 +336,7 @@ class FunctionReader:
             tuple(called),
             _defaults(function),
             str(getattr(getattr(function, "__wrapped__", None), "__name__", "")),
-            tuple(_invalid_tables(in_code.difference(around), values, snapshot)),
+            tuple(_invalid_values(in_code.difference(around), values, snapshot)),
         )
 
     def _is_readable(self, value: Any, module: str) -> bool:
@@ -408,27 +405,32 @@ def text_of_table(value: Any) -> str:
     return "" if found is None else sys.intern(repr(found))
 
 
-def _invalid_tables(
+def _invalid_values(
     names: Iterable[str], values: Mapping[str, Any], snapshot: ClosureSnapshot
 ) -> Iterator[tuple[str, str]]:
-    """Yield the tables that a kernel cannot read, each with the reason; record the lookups."""
-    for name in sorted(names):
+    """Yield the values that a kernel cannot read, each with the reason; record the lookups."""
+    for name in sorted(names & values.keys()):
         value = values.get(name)
-        if fault := _fault_of_table(value):
+        if fault := _fault_of_value(value):
             snapshot.look_up(values.get, name)
-            snapshot.look_up(_fault_of_table, value)
+            snapshot.look_up(_fault_of_value, value)
             yield name, fault
 
 
-def _fault_of_table(value: Any) -> str:
-    """Return why a kernel cannot read a table, as one object for equal texts; empty if it can."""
+def _fault_of_value(value: Any) -> str:
+    """Return why a kernel cannot read a value, as one object for equal texts; empty if it can."""
     if type(value) is dict:  # pylint: disable=unidiomatic-typecheck  # a derived class may do more
         return "it is a dictionary"
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
         is_known = isinstance(_plain(value), (int, float))
         return "" if is_known else f"it is a number of type '{value.dtype.name}'"
+    if isinstance(value, int):
+        return sys.intern(next(_faults(value), ""))
     if not _is_table(value):
-        return ""
+        is_known = callable(value) or isinstance(value, (ModuleType, float))
+        is_known |= type(value).__name__ in _WORDS
+        fault = "it is None" if value is None else f"its type is '{type(value).__name__}'"
+        return "" if is_known else sys.intern(fault)
     if type(value).__name__ == "ndarray":
         dtype = value.dtype
         if dtype.kind == "u" or (dtype.kind == "i" and dtype.itemsize < _SMALLEST_INTEGER):
@@ -450,16 +452,16 @@ def _faults(value: Any, place: str = "") -> Iterator[str]:
     elif isinstance(value, float) and not math.isfinite(value):
         yield f"its element {place} is {float(value)!r}"
     elif isinstance(value, int) and not -(2**31) <= value < 2**31:
-        yield f"its element {place} has more than 32 bits"
+        yield f"{f'its element {place}' if place else 'it'} has more than 32 bits"
     elif not isinstance(value, (int, float)):
         yield f"its element {place} is of type '{type(value).__name__}'"
 
 
 def _items(value: Any, depth: int = 4) -> Any:
-    """Return nested tuples with the numbers of a table, None if it has other elements."""
+    """Return nested tuples or lists with the numbers of a table, None if it has others."""
     if isinstance(value, (tuple, list)) and depth and len(value) <= _MOST_ITEMS:
-        inner = tuple(_items(one, depth - 1) for one in value)
-        return None if None in inner else inner
+        inner = [_items(one, depth - 1) for one in value]
+        return None if None in inner else inner if isinstance(value, list) else tuple(inner)
     value = _plain(value)
     if isinstance(value, float) and not math.isfinite(value):
         return None
@@ -548,8 +550,10 @@ def _statements_for(module: str, name: str, value: Any) -> Iterator[str]:
         yield f"from math import {own} as {name}"
     elif isinstance(value, int):
         yield f"{name} = {value if isinstance(value, bool) else int(value)!r}"
-    elif isinstance(value, float) and math.isfinite(value):
-        yield f"{name} = {float(value)!r}"
+    elif isinstance(value, float):
+        text = repr(float(value))
+        text = text if math.isfinite(value) else f"float('{text}')"
+        yield f"{name} = {text}"
     elif (word := getattr(value, "name", "")) and type(value).__name__ in _WORDS:
         if word != name:
             yield f"from {module} import {word} as {name}"

@@ -30,6 +30,38 @@ from psyclone_storage.languages.python.parse.tree import (
     read_tree,
 )
 
+
+class ListTable(tuple[Any, ...]):
+    """The items of a list, which equals no tuple."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ListTable) and tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, ListTable):
+            raise TypeError
+        return ListTable(tuple.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Any:
+        raise TypeError
+
+    def __mul__(self, count: Any) -> Any:
+        return ListTable(tuple.__mul__(self, count))
+
+    __rmul__ = __mul__
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return ListTable(found) if isinstance(index, slice) else found
+
+
 UNKNOWN_VALUE: Any = object()
 """The result where a value is not known at compile time."""
 _LARGEST, _MOST_BITS, _MOST_ITEMS, _MOST_IMPORTS = 2**31 - 1, 31, 4096, 20
@@ -50,8 +82,8 @@ _COMPARED: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 _BUILTINS: Mapping[str, Callable[..., Any]] = {
     "abs": abs, "enumerate": lambda *args, **named: _Iterator(enumerate(*args, **named)),
-    "float": float, "int": int, "len": len, "list": tuple, "max": max, "min": min, "range": range,
-    "reversed": lambda items: _Iterator(reversed(items)), "tuple": tuple,
+    "float": float, "int": int, "len": len, "list": ListTable, "max": max, "min": min,
+    "range": range, "reversed": lambda items: _Iterator(reversed(items)), "tuple": tuple,
     "zip": lambda *args: _Iterator(zip(*args, strict=False)),
 }  # fmt: skip
 _ARRAYS = ("array", "asarray", "float64")
@@ -82,6 +114,10 @@ class ArrayTable(tuple[Any, ...]):
         return cls(map(cls.of, value)) if isinstance(value, tuple) else value
 
 
+class ListItems(ast.Load):
+    """Context of a tuple of expressions that represents a list."""
+
+
 class CompileTimeValues:
     """The evaluation of expressions; `look_up` returns the value of a name."""
 
@@ -107,7 +143,9 @@ class CompileTimeValues:
                 return self._constant(node) if found is UNKNOWN_VALUE else found
             case ast.Attribute():
                 return self._constant(node)
-            case ast.Tuple() | ast.List():
+            case ast.List() | ast.Tuple(ctx=ListItems()):
+                return ListTable(map(self._needed, node.elts))
+            case ast.Tuple():
                 return tuple(map(self._needed, node.elts))
             case ast.Subscript():
                 return _element(self._needed(node.value), self._needed(node.slice))
@@ -121,7 +159,7 @@ class CompileTimeValues:
                 return _UNARY[type(op)](self._operand(operand))
             case ast.BinOp():
                 return self._of_chain(list(left_operations(node)))
-            case ast.Compare(left, ops, comparators) if not of_list_and_tuple(node):
+            case ast.Compare(left, ops, comparators):
                 values = [self._operand(one) for one in (left, *map(members, comparators))]
                 pairs = zip(ops, values, values[1:], strict=False)
                 return all(_COMPARED[type(op)](one, other) for op, one, other in pairs)
@@ -200,11 +238,6 @@ class CompileTimeValues:
 def _types_in(value: Any) -> set[type]:
     """Return the types of the numbers in a table."""
     return {type(one) for one in _flat(value)}
-
-
-def of_list_and_tuple(node: ast.Compare) -> bool:
-    """Return whether lists and tuples that are written out are compared, which are never equal."""
-    return {ast.List, ast.Tuple} <= {type(one) for one in (node.left, *node.comparators)}
 
 
 def members(node: ast.expr) -> ast.expr:
@@ -314,7 +347,8 @@ def _literal(scope: KernelScope, value: float) -> Expr:
 def written(value: Any, place: ast.expr) -> ast.expr:
     """Return a value as an expression at the place of another one."""
     if isinstance(value, tuple | range):
-        made: ast.expr = ast.Tuple([written(one, place) for one in value], ast.Load())
+        of_list = ListItems() if isinstance(value, ListTable) else ast.Load()
+        made: ast.expr = ast.Tuple([written(one, place) for one in value], of_list)
     elif isinstance(value, int | float) and not isinstance(value, bool) and _is_signed(value):
         made = ast.UnaryOp(ast.USub(), ast.copy_location(ast.Constant(-value), place))
     else:

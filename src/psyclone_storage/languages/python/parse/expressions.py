@@ -24,17 +24,12 @@ from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse import promotion as precision
 from psyclone_storage.languages.python.parse import rounding_integers as rounded
 from psyclone_storage.languages.python.parse import sequences
-from psyclone_storage.languages.python.parse.array_functions import (
-    as_operations,
-    is_tuple,
-    product_of,
-)
+from psyclone_storage.languages.python.parse.array_functions import as_operations, product_of
 from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
     constant_array,
     folded_condition,
     members,
-    of_list_and_tuple,
     shape_of,
     value_of,
     written,
@@ -282,7 +277,7 @@ def _binary(scope: KernelScope, node: ast.BinOp) -> TypedExpression:
 def _operated(scope: KernelScope, node: ast.BinOp, left: TypedExpression | None) -> TypedExpression:
     """Return an operation; its `left` operand is read unless it is given."""
     if isinstance(node.op, ast.MatMult):
-        if is_tuple(scope, node.left) and is_tuple(scope, node.right):
+        if all(sequences.type_of_sequence(scope, one) for one in (node.left, node.right)):
             what = f"'{scope.text(node)}' multiplies two tuples or lists: '@' takes an array."
             return scope.refuse("P051", what, node, "Write 'np.dot' of them.")
         if (product := product_of(scope, node.left, node.right)) is not None:
@@ -327,7 +322,8 @@ def _kept(scope: KernelScope, node: ast.expr, found: TypedExpression) -> TypedEx
 def _comparison(scope: KernelScope, node: ast.Compare) -> TypedExpression:
     if isinstance(node.ops[0], ast.In | ast.NotIn) and len(node.ops) == 1:
         return _membership(scope, node)
-    if len(node.ops) == 1 and isinstance(node.left, ast.Tuple | ast.List):
+    sides = (node.left, node.comparators[0])
+    if len(node.ops) == 1 and any(sequences.type_of_sequence(scope, one) for one in sides):
         return _of_tuples(scope, node)
     values = [read(scope, part) for part in (node.left, node.comparators[0])]
     for later in node.comparators[1:]:
@@ -372,17 +368,15 @@ def _membership(scope: KernelScope, node: ast.Compare) -> TypedExpression:
 
 
 def _of_tuples(scope: KernelScope, node: ast.Compare) -> TypedExpression:
-    """Return whether two tuples are equal or differ."""
-    pairs = (
-        sequences.sequence_items(scope, node.left),
-        sequences.sequence_items(scope, node.comparators[0]),
-    )
+    """Return whether two tuples are equal or differ; those of other types are never equal."""
+    sides = (node.left, node.comparators[0])
+    (left, type_), (right, other) = (sequences.typed_items(scope, one) for one in sides)
     is_equal = isinstance(node.ops[0], ast.Eq)
-    if of_list_and_tuple(node):
-        return TypedExpression(nodes.truth(not is_equal), _TRUTH)
-    if None in pairs or not isinstance(node.ops[0], ast.Eq | ast.NotEq):
+    is_supported = isinstance(node.ops[0], ast.Eq | ast.NotEq)
+    if left is None or right is None or None in (type_, other) or not is_supported:
         return scope.refuse("P051", "Only '==' and '!=' of tuples are supported in kernels.", node)
-    left, right = (one or [] for one in pairs)
+    if type_ is not other:
+        return TypedExpression(nodes.truth(not is_equal), _TRUTH)
     if len(left) != len(right) or not left:
         return TypedExpression(nodes.truth((left == right) is is_equal), _TRUTH)
     tests = [ast.copy_location(ast.Compare(one, node.ops, [other]), node)

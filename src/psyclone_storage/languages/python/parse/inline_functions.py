@@ -193,6 +193,7 @@ class HelpersInPlace:
             literals={},
             current={},
             parts={},
+            lists=set(),
             fixes=False,
         )
         written = {*call.args, *(one.value for one in call.keywords)}

@@ -45,7 +45,7 @@ def live_kernel_source(dialect: Dialect, name: str, resolved: Resolved | None) -
     texts: dict[Callable[..., Any], CalledText] = {}
     calls: dict[Callable[..., Any], dict[str, CalledText]] = {}
     for one in resolved:
-        _check_tables(one.text)
+        _check_values(one.text)
         about = one.text
         source = _standing_alone(dialect, about, calls.setdefault(one.function, {}))
         module = about.module if about.module != read.module else ""
@@ -106,8 +106,8 @@ def _check_numbers_around(tree: PythonTree, read: FunctionText) -> None:
     ])  # fmt: skip
 
 
-def _check_tables(read: FunctionText) -> None:
-    """Raise `CompileError` if a function reads a table with elements of unsupported types."""
+def _check_values(read: FunctionText) -> None:
+    """Raise `CompileError` if a function reads a value, or a table of values, of other types."""
     if not read.invalid:
         return
     tree = _tree_of(read)

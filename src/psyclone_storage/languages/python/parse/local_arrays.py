@@ -71,15 +71,20 @@ _WRITE = "Write 'a = np.zeros(extent)' or 'np.zeros((first, second), dtype=int)'
 def is_array(scope: KernelScope, node: ast.expr) -> bool:
     """Return whether an expression creates an array."""
     match node:
-        case ast.List():
-            return True
-        case ast.BinOp(left=ast.List(), op=ast.Mult()) | ast.BinOp(right=ast.List(), op=ast.Mult()):
-            return True
         case ast.BinOp(op=ast.MatMult()):
             return _product_rows(scope, node) is not None
         case ast.Call(func=function):
             word = scope.offered.numpy.meant(function)
             return word in _MAKES or word in _LISTS
+    return _is_list(node)
+
+
+def _is_list(node: ast.expr) -> bool:
+    match node:
+        case ast.List():
+            return True
+        case ast.BinOp(left=ast.List(), op=ast.Mult()) | ast.BinOp(right=ast.List(), op=ast.Mult()):
+            return True
     return False
 
 
@@ -222,6 +227,7 @@ def _make_list(scope: KernelScope, node: ast.Assign, target: ast.Name) -> list[L
     if real is not None and kinds is not None and kinds.one is Kind.SINGLE:
         real = scope.single
     kept, lines = _kept_elements(scope, node, values, type_)
+    scope.lists |= {target.id} if _is_list(node.value) else set()
     if type_ is None or not _declared(scope, node, target, (type_, real, extents)):
         return []
     if scope.single is not None and type_ is Intrinsic.REAL and kinds != DOUBLE:

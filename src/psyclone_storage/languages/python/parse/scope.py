@@ -272,6 +272,8 @@ class KernelScope:
 
     - `parts`: names of the items of local tuples.
 
+    - `lists`: local tuples and arrays that may be lists in Python.
+
     - `fixes`: whether integers of the module are known, because the code is made for their values.
 
     - `arrays`: tables that typed code declares as arrays.
@@ -316,6 +318,7 @@ class KernelScope:
     current: dict[str, Any] = field(default_factory=dict)
     fixes: bool = False
     parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    lists: set[str] = field(default_factory=set)
     arrays: dict[str, ConstantArray] = field(default_factory=dict)
     loops: list[OpenLoop] = field(default_factory=list)
     unrolled: set[LoopPlace] = field(default_factory=set)

@@ -7,7 +7,7 @@ that return tuples, and `enumerate`, `zip` and `reversed` of sequences.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from psyclone_storage.ir.expr import integer_value
@@ -16,6 +16,8 @@ from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
     ArrayTable,
+    ListItems,
+    ListTable,
     is_int,
     value_of,
     written,
@@ -23,6 +25,7 @@ from psyclone_storage.languages.python.parse.compile_time import (
 from psyclone_storage.languages.python.parse.scope import KernelScope, TypedExpression
 
 MOST_ITEMS = 1000
+_TYPES: Mapping[type, type] = {ListTable: list, tuple: tuple, range: range}
 _OF_SEQUENCES = ("enumerate", "reversed", "zip")
 
 
@@ -39,6 +42,36 @@ def sequence_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
     Statements that a called function needs are added to those before the current statement.
     """
     return None if is_iterator(scope, node) else iterated_items(scope, node)
+
+
+def type_of_sequence(scope: KernelScope, node: ast.expr) -> type | None:
+    """Return `tuple`, `list` or `range` if an expression certainly has this type, else None."""
+    match node:
+        case ast.List() | ast.Tuple(ctx=ListItems()):
+            return list
+        case ast.Tuple():
+            return tuple
+        case ast.Name(id=name) if name in scope.parts:
+            return None if name in scope.lists else tuple
+        case ast.Subscript() if _is_of_tuple(scope, node):
+            item = item_of(scope, node)
+            return None if item is None else type_of_sequence(scope, item)
+        case ast.Name() | ast.Subscript() | ast.Call() | ast.BinOp():
+            return _TYPES.get(type(value_of(scope, node)))
+    return None
+
+
+def typed_items(scope: KernelScope, node: ast.expr) -> tuple[list[ast.expr] | None, type | None]:
+    """Return the items of a sequence and its type, as `sequence_items` and `type_of_sequence`."""
+    items, type_ = sequence_items(scope, node), type_of_sequence(scope, node)
+    if items is not None and isinstance(node, ast.Call):
+        type_ = type_ or tuple
+    return items, type_
+
+
+def _is_of_tuple(scope: KernelScope, node: ast.Subscript) -> bool:
+    base, _ = indexed(node)
+    return isinstance(base, ast.Name) and base.id in scope.parts
 
 
 def is_iterator(scope: KernelScope, node: ast.expr) -> bool:
@@ -59,6 +92,9 @@ def iterated_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
     match node:
         case ast.Name(id=name) if name in scope.parts:
             return [ast.copy_location(ast.Name(one, ast.Load()), node) for one in scope.parts[name]]
+        case ast.Subscript() if _is_of_tuple(scope, node):
+            item = item_of(scope, node)
+            return None if item is None else sequence_items(scope, item)
         case ast.Name() | ast.Subscript():
             return _elements(scope, node)
         case ast.Call():

@@ -30,14 +30,14 @@ def test_a_table_becomes_valid(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [name for name, _ in read().invalid] == ["W"]
         monkeypatch.setitem(globals(), "W", [2.0])
         assert not read().invalid
-        assert ("W", "W = (2.0,)") in read().statements
+        assert ("W", "W = [2.0]") in read().statements
     monkeypatch.setitem(globals(), "W", changed := [math.nan, 1.0])
     assert "element [0] is nan" in read().invalid[0][1]
     changed[0] = math.inf
     assert "element [0] is inf" in read().invalid[0][1]
     changed[0] = 3.0
     assert not read().invalid
-    assert ("W", "W = (3.0, 1.0)") in read().statements
+    assert ("W", "W = [3.0, 1.0]") in read().statements
 
 
 LAYERS, FACTOR = 3, 2.0
