@@ -235,7 +235,11 @@ def _readings(
 
 
 def _same_elements(one: ex.Expr, other: ex.Expr, code: Routine) -> bool:
-    """Return whether two references cover the same elements in the same order."""
+    """Return whether two references cover the same elements in the same order.
+
+    Other scalar subscripts do not matter: the elements that an iteration of a loop reads are then
+    those that it writes, or no iteration writes them.
+    """
     if ex.same(one, other):
         return True
     mine, others = (_full(item, code) for item in (one, other))
@@ -243,7 +247,11 @@ def _same_elements(one: ex.Expr, other: ex.Expr, code: Routine) -> bool:
         mine is not None
         and others is not None
         and len(mine) == len(others)
-        and all(map(ex.same, mine, others))
+        and all(
+            ex.same(*pair)
+            or not any(isinstance(item, ex.Range) or rank_of(item, code) != 0 for item in pair)
+            for pair in zip(mine, others, strict=True)
+        )
     )
 
 

@@ -175,7 +175,7 @@ class NodeRequest:
     def on_statement(self, step: ChangesCode, *, masked: bool = False) -> RewriteStatement:
         """Return the step that changes the code of the statement which contains the only node.
 
-        With `masked`, an assignment in a `where` stands for the complete `where`.
+        With `masked`, the statement of an assignment in a `where` is the complete `where`.
         """
         line = self.statement()
         node: LiveNode | None = self.nodes[0] if masked else None

@@ -8,7 +8,6 @@ import pytest
 
 from psyclone_storage.scripting.errors import TransformationError
 from psyclone_storage.scripting.psyir.calls import IntrinsicCall
-from psyclone_storage.scripting.psyir.choices import WhereLoop
 from psyclone_storage.scripting.psyir.containers import FileContainer, Routine
 from psyclone_storage.scripting.psyir.expressions import Reference
 from psyclone_storage.scripting.psyir.live import LiveNode
@@ -104,53 +103,6 @@ def test_a_rewrite_of_a_node_changes_no_bit(name: str, tmp_path: Path) -> None:
     assert output_of(result, tmp_path / "after", 1) == output_of(
         HEAD + statements + TAIL, tmp_path / "before", 1
     )
-
-
-MASKED = {
-    "a choice": (
-        "where (a > 3)\n  d = sqrt(a)\n  a = a - d\nelsewhere (a(:, :) > 1)\n  d = 1\n"
-        "elsewhere\n  d = a * 2\nend where"
-    ),
-    "shifted": "where (b(2:) > 2) c(:n - 1) = b(2:) + maxval(b)",
-    "in a loop": "do j = 1, m\n  where (a(:, j) > j) a(:, j) = a(:, j) + b\nend do",
-}
-WHOLE = {
-    "a mask of other elements": "where (c(2:) > 2) c(:n - 1) = 3",
-    "a value of other elements": "where (b > 2) c = c(n:1:-1)",
-    "other elements in another branch": (
-        "where (b(2:) > 2)\n  c(2:) = 1\nelsewhere\n  c(:n - 1) = 2\nend where"
-    ),
-    "a sum of the target": "where (b > 2) c = c / sum(c)",
-    "a bound from the target": "where (b(:3) > 2) c(int(c(2)) + 1:int(c(2)) + 3) = 1",
-    "a construct in it": (
-        "where (b > 2)\n  c = 1\n  where (b > 3) c = 2\nend where"
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", [*MASKED, *WHOLE])
-def test_a_where_becomes_loops_only_if_it_is_equal(name: str, tmp_path: Path) -> None:
-    """The loops can be parallel; a construct without a proof does not change."""
-    statements = f"{(MASKED | WHOLE)[name]}\n"
-    tree = tree_of(statements)
-    node = next(one for one in tree.walk(Assignment) if one.ancestor(WhereLoop) is not None)
-    convert, share = (TRANSFORMATIONS[one]() for one in (
-        "ArrayAssignment2LoopsTrans", "OMPParallelLoopTrans",
-    ))  # fmt: skip
-    if name in WHOLE:
-        with pytest.raises(TransformationError, match=r"T06[01]"):
-            convert.apply(node)
-        assert finished(tree) == HEAD + statements + TAIL
-        return
-    convert.apply(node)
-    loops = [one for one in tree.walk(Loop) if one.ancestor(Loop) is None]
-    share.apply(loops[-1])
-    result = finished(tree)
-    assert "where" not in result
-    assert "!$omp parallel do" in result
-    before = output_of(HEAD + statements + TAIL, tmp_path / "before", 1)
-    assert before == output_of(result, tmp_path / "after", 1)
-    assert before == output_of(result, tmp_path / "after", 4)
 
 
 def test_two_loops_are_fused(tmp_path: Path) -> None:
