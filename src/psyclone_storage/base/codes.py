@@ -286,7 +286,7 @@ CODES: dict[str, str] = {
     "L019": "A process of '-j' ended or was killed before it had compiled its file.",
     "L021": "A contract, or the record of an output, is missing, damaged or of another version.",
     "L020": "Memory is exhausted, or the input is nested too deeply.",
-    "P014": "A statement of an algorithm file is not Fortran (a warning).",
+    "P014": "A statement of an algorithm or a kernel is not Fortran (a warning).",
     "P016": "The name of a called subroutine resembles 'invoke' (a warning).",
     "P017": "A procedure of a module follows without 'contains'.",
     "P018": "A kernel's type binds its subroutine without 'nopass' (a warning).",

@@ -52,17 +52,21 @@ class Parser(argparse.ArgumentParser):
         try:
             given, unknown = self.parse_known_intermixed_args(words)
         except CompileError as error:
-            raise CompileError(*self._strangers(words), *error.problems) from error
+            problems = self._strangers(words) or error.problems
+            raise CompileError(*problems) from error
         if unknown:
-            raise CompileError(*map(self._unknown, unknown))
+            raise CompileError(*self._unknown(unknown))
         return given
 
     def _strangers(self, words: Sequence[str]) -> list[Diagnostic]:
-        """Return diagnostics for unknown options in `words`, even if a file is missing."""
+        """Return diagnostics for unknown options in `words`, even if a file is missing.
+
+        The parser may have read that file as the value of an unknown option.
+        """
         for action in self._get_positional_actions():
             action.nargs, action.required = "*", False
         try:
-            return [self._unknown(word) for word in self.parse_known_intermixed_args(words)[1]]
+            return self._unknown(self.parse_known_intermixed_args(words)[1])
         except CompileError:
             return []
 
@@ -81,10 +85,18 @@ class Parser(argparse.ArgumentParser):
                 self._fail(found.expand(wording), self._help())
         self._fail(f"{message[0].upper()}{message[1:].rstrip('.')}.", self._help())
 
-    def _unknown(self, word: str) -> Diagnostic:
-        flag = word.partition("=")[0]
-        hint = did_you_mean(flag, [name for a in self._actions for name in a.option_strings])
-        return Diagnostic("L001", f"There is no option '{flag}'.", hint=hint or self._help())
+    def _unknown(self, words: Sequence[str]) -> list[Diagnostic]:
+        """Return diagnostics for unknown words; other words may be values of unknown options."""
+        flags = [word.partition("=")[0] for word in words if word.startswith("-")] or words
+        names = [name for action in self._actions for name in action.option_strings]
+        return [
+            Diagnostic(
+                "L001",
+                f"There is no option '{flag}'.",
+                hint=did_you_mean(flag, names) or self._help(),
+            )
+            for flag in flags
+        ]
 
     def _help(self) -> str:
         return f"See '{self.prog} --help'."

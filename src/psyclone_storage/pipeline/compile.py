@@ -188,6 +188,7 @@ class Compiler:
                 *notes,
                 *self.kernels.warnings_of(called.files),
                 *self.kernels.interface_warnings(called.by_name.values()),
+                *(() if self._is_native else self.kernels.private_procedures(program)),
                 *(check_reproducible_sums(program) if self._wants_order else ()),
                 *check_known_effects(program, self.kernels),
                 *check_precisions(
@@ -206,7 +207,7 @@ class Compiler:
                 one.name: tuple(item.name for item in one.dummies)
                 for one in (*unit.outlined, *unit.helpers)
             }
-            inlined = {} if self.target.language.emit_native else dict(placed.heads)
+            inlined = {} if self._is_native else dict(placed.heads)
             check_output(build, inlined | helpers, self.target.language)
         return build
 
@@ -343,6 +344,11 @@ class Compiler:
             text, beside = language.emit_unit(unit, placed.inlined), ()
         without_blanks = self.settings.backend_indentation_disabled
         return language.without_indentation(text) if without_blanks else text, beside
+
+    @property
+    def _is_native(self) -> bool:
+        """True if the generated code is no Fortran, and imports no kernels."""
+        return self.target.language.emit_native is not None
 
     @property
     def _wants_order(self) -> bool:

@@ -12,6 +12,7 @@ from psyclone_storage.base.diagnostic import (
     Diagnostic,
     InternalError,
     Related,
+    Severity,
     raise_if_any,
 )
 from psyclone_storage.base.names import listed
@@ -30,6 +31,7 @@ from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.rules import SharedProcedure
 from psyclone_storage.ir.schedule import Program
 from psyclone_storage.ir.walk import kernel_calls, replaced
+from psyclone_storage.languages.fortran.parse.module_symbols import check_exported
 from psyclone_storage.languages.sources.kernel_search import (
     PACKAGE_FILE,
     SourceIndex,
@@ -131,6 +133,17 @@ class KernelRepository:
         for kernel in kernels:
             for routine in self.routines_of(kernel):
                 yield from check_contradictions(kernel, routine, self.api.dummies(kernel))
+
+    def private_procedures(self, program: Program) -> Iterator[Diagnostic]:
+        """Yield `M208` as warnings for procedures that generated Fortran imports but cannot."""
+        calls = [call for one in program.invokes for call in kernel_calls(one.schedule)]
+        uses = [(call.kernel, code.kernel_use) for call in calls for code in call.codes]
+        here = {kernel for kernel, use in uses if use.inlined or use.in_place}
+        for kernel in dict.fromkeys(call.kernel for call in calls):
+            if kernel.span is not None and kernel not in here:
+                source = kernel.span.source
+                for one in check_exported(source, kernel.module, kernel.procedure, kernel.span):
+                    yield replace(one, severity=Severity.WARNING)
 
     def routines_of(self, kernel: Kernel) -> tuple[ParsedRoutine, ...]:
         """Return the interfaces of the subroutines of a kernel, without those that are skipped."""

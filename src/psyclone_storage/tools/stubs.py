@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from psyclone_storage.analysis.bodies.metadata import check_against_metadata
@@ -11,7 +10,7 @@ from psyclone_storage.base.names import listed
 from psyclone_storage.config.settings import Api, Settings
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import ParsedKernel
-from psyclone_storage.languages.fortran.parse.module_symbols import read_module_symbols
+from psyclone_storage.languages.fortran.parse.module_symbols import check_exported
 from psyclone_storage.languages.fortran.print.printer import InlinedProcedures
 from psyclone_storage.languages.sources.files import read_source
 from psyclone_storage.targets.apis import api_parts, target_of
@@ -64,7 +63,8 @@ def check_kernel_file(
         try:
             parsed = language.read_kernel(source, name)
             kernel = parts.interpret(parsed, settings)
-            problems += [] if key_of(path.suffix) == ".py" else _check_access(parsed)
+            if key_of(path.suffix) != ".py":
+                problems += check_exported(source, parsed.module, parsed.procedure, parsed.span)
             for implementation in parsed.implementations:
                 routine = language.read_routine(source, implementation)
                 found = () if routine is None else parts.check_kernel(kernel, routine)
@@ -75,21 +75,6 @@ def check_kernel_file(
         except CompileError as error:
             problems += error.problems
     return tuple(problems)
-
-
-def _check_access(parsed: ParsedKernel) -> Iterator[Diagnostic]:
-    """Yield an error if the module of a Fortran kernel does not export its procedure."""
-    name = parsed.procedure
-    for module in read_module_symbols(parsed.source):
-        is_there = key_of(module.name) == key_of(parsed.module) and not module.included
-        if is_there and module.hidden(key_of(name)):
-            yield Diagnostic(
-                "M208",
-                f"'{name}' is private in '{module.name}', so that generated code cannot call it.",
-                parsed.span,
-                label=f"calls '{name}'",
-                hint=f"Write 'public :: {name}' in '{module.name}'.",
-            )
 
 
 def _kernel_in(path: Path, type_name: str | None, language: Language) -> ParsedKernel:

@@ -98,6 +98,13 @@ def test_each_unknown_word_is_reported() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "words", ["--targt c", "--targt", "alg.x90 --targt c", "--targt c alg.x90", "--targt c -j 2"]
+)
+def test_a_misspelt_option_is_the_only_mistake(words: str) -> None:
+    assert complaints(words) == ["L001: There is no option '--targt'."]
+
+
 def test_options_are_not_abbreviated() -> None:
     assert complaints("alg.x90 --sched") == ["L001: There is no option '--sched'."]
 

@@ -32,3 +32,19 @@ def test_the_innermost_scope_decides(around: str, within: str, meant: str, tmp_p
     done = run_command([*words, "-opsy", "psy.f90", "-oalg", "alg.f90"], tmp_path)
     assert done.err == ""
     assert f"use {meant}, only: k_code" in done.written["psy.f90"]
+
+
+@pytest.mark.parametrize(
+    ("step", "is_reported"),
+    [("", True), ("inline-kernel-module", False), ("acc-routine", True)],
+)
+def test_a_private_procedure_is_reported_where_generated_code_imports_it(
+    step: str, is_reported: bool, tmp_path: Path
+) -> None:
+    folder = Path(__file__).parents[2] / "errors" / "M208_while_compiling"
+    shutil.copytree(folder, tmp_path / "case")
+    words = ["-d", "kernels", "-oalg", "alg.f90", "-opsy", "psy.f90", "-okern", "."]
+    words += ["--apply", step] if step else []
+    done = run_command(["-api", "lfric", *words, "step_alg_mod.x90"], tmp_path / "case")
+    assert done.status == 0
+    assert ("warning[M208]" in done.err) == is_reported

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
 from command import run_command
+from python_kernels import printed_by
 
 WORDS = "from psyclone_storage.gocean import *\n"
 KERNEL = """
@@ -267,8 +267,82 @@ def test_as_python_imports(program: tuple[Path, str | None]) -> None:
         return
     assert done.err == ""
     text = PROGRAM.format(folder=str(folder))
-    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
-    assert (ran.stdout or ran.stderr) == f"{value}.0\n" * 2
+    assert printed_by(text) == f"{value}.0\n" * 2
+
+
+# The value of the kernel that Python calls, or None if the kernel is unknown before the program
+# runs; the statements before a function; those in the function, with '|' between lines.
+NAMED: dict[str, tuple[str | None, str, str]] = {
+    "of a module": ("1", "import fast|c = fast.k", "invoke(c(new))"),
+    "of a renamed module": ("2", "import slow as s|c = s.k", "invoke(c(new))"),
+    "of a module of a package": (
+        "3",
+        "from pkg import low|import pkg.low as c|d = low.k",
+        "invoke(d(new))",
+    ),
+    "of a dotted module": ("3", "import pkg.low|d = pkg.low.k", "invoke(d(new))"),
+    "with an annotation": ("1", "import fast|c: object = fast.k", "invoke(c(new))"),
+    "in a function": ("1", "from fast import k", "c = k|invoke(c(new))"),
+    "of a module in a function": ("1", "", "import fast|c = d = fast.k|invoke(d(new))"),
+    "around a function": (
+        "2",
+        "from slow import k",
+        "c = k|def inner():|    invoke(c(new))|inner()",
+    ),
+    "hidden in another function": (
+        "2",
+        "from slow import k|c = k|def other(c):|    k = 1",
+        "invoke(c(new))",
+    ),
+    "a class": (
+        "2",
+        "from slow import k|class A:|    k = 1|    def run(self, new):|        invoke(k(new))",
+        "A().run(new)",
+    ),
+    "global": (None, "from fast import k|import slow", "global k|k = slow.k|invoke(k(new))"),
+    "nonlocal": (
+        None,
+        "import fast, slow",
+        "c = fast.k|def inner():|    nonlocal c|    c = slow.k|inner()|invoke(c(new))",
+    ),
+    "argument": (
+        None,
+        "import slow|from fast import k|def use(new, k):|    invoke(k(new))",
+        "use(new, slow.k)",
+    ),
+    "of an argument": (
+        None,
+        "import slow|from fast import k|def use(new, k):|    c = k|    invoke(c(new))",
+        "use(new, slow.k)",
+    ),
+    "condition": (
+        None,
+        "import slow|from fast import k|if 1 > 0:|    k = slow.k",
+        "invoke(k(new))",
+    ),
+    "loop": (None, "import slow|from fast import k", "for k in (slow.k,):|    invoke(k(new))"),
+    "expression": (None, "import fast, slow|c = slow.k if 1 > 0 else fast.k", "invoke(c(new))"),
+    "whole import": (None, "import slow|from fast import *|k = slow.k", "invoke(k(new))"),
+    "itself": (None, "import fast|c = d|d = c", "invoke(c(new))"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_names_that_statements_give_to_kernels(name: str, tmp_path: Path) -> None:
+    value, before, body = (text and text.replace("|", "\n") for text in NAMED[name])
+    text = f"{before}\ndef run(new):\n{textwrap.indent(body or '', '    ')}"
+    files = {"fast.py": K, "slow.py": OTHER, "pkg/__init__.py": "", "pkg/low.py": SCALE}
+    for file, content in {**files, "alg.py": text}.items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(f"{WORDS}{content}\n")
+    done = run_command(["alg.py", "--target", "numpy", "--output-dir", "out"], tmp_path)
+    if value is None:
+        assert done.status == 1
+        assert done.err.startswith(("error[S110]", "error[P032]"))
+        return
+    assert done.err == ""
+    program = PROGRAM.format(folder=str(tmp_path))
+    assert printed_by(program) == f"{value}.0\n" * 2
 
 
 FROM_SLOW = "    from slow import k"

@@ -6,7 +6,7 @@ module drag_kernel_mod
 
   implicit none
 
-  private
+  public :: drag_kernel_code
 
   type, public, extends(kernel_type) :: drag_kernel_type
     private

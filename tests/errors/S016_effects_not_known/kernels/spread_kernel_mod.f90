@@ -8,7 +8,7 @@ module spread_kernel_mod
 
   implicit none
 
-  private
+  public :: spread_kernel_code
 
   type, public, extends(kernel_type) :: spread_kernel_type
     private

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.records import replace
 from psyclone_storage.base.regex import regex
-from psyclone_storage.base.source import SourceText
+from psyclone_storage.base.source import SourceText, Span
 from psyclone_storage.ir.expr import INCOMPLETE, OVERLAPPING, Origin, Sort, Symbol
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.parsed import Declaration, ParsedUse, ScopeKind
 from psyclone_storage.ir.symbols import ModuleSymbols
 from psyclone_storage.ir.types import DerivedType, Intrinsic, ScalarType
@@ -34,6 +36,28 @@ _CONSTRUCTS = (ScopeKind.BLOCK, ScopeKind.ASSOCIATE)
 def read_module_symbols(source: SourceText) -> tuple[ModuleSymbols, ...]:
     """Return the declarations and imports of the modules in `source`."""
     return tuple(_read_scopes(source, (ScopeKind.MODULE,)).values())
+
+
+def check_exported(
+    source: SourceText, module: str, procedure: str, place: Span | None
+) -> Iterator[Diagnostic]:
+    """Yield M208 at `place` if a module does not export the procedure of a kernel."""
+    file, access = read_scopes(source), _Access()
+    around = next((one for one in file.scopes if one.key == key_of(module)), None)
+    if around is None or around.included:
+        return
+    for statement, scope in file.others:
+        if scope is around and (found := _ACCESS.match(statement.text)):
+            access.note(found["word"].lower(), found["names"])
+    listed, name = access.listed, key_of(procedure)
+    if name not in listed["public"] and (access.default_private or name in listed["private"]):
+        yield Diagnostic(
+            "M208",
+            f"'{procedure}' is private in '{around.name}', so that generated code cannot call it.",
+            place,
+            label=f"calls '{procedure}'",
+            hint=f"Write 'public :: {procedure}' in '{around.name}'.",
+        )
 
 
 def read_scope_symbols(source: SourceText) -> dict[int, ModuleSymbols]:

@@ -7,8 +7,7 @@ Types of variables follow from the kernels' metadata.
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from pathlib import PurePath
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic, Related, raise_if_any
@@ -25,6 +24,7 @@ from psyclone_storage.languages.python.parse.imports import (
     imports_in,
 )
 from psyclone_storage.languages.python.parse.invokes import InvokeReader
+from psyclone_storage.languages.python.parse.kernel_names import KernelBindings
 from psyclone_storage.languages.python.parse.metadata import kernels_in, module_name
 from psyclone_storage.languages.python.parse.tree import PythonTree, read_tree
 
@@ -48,16 +48,36 @@ def read_python_algorithm(dialect: Dialect, source: SourceText) -> parsed.Parsed
     problems = list(_misplaced(tree, names))
     reader = InvokeReader(tree, dialect.real, problems, not dialect.of_points)
     said = AnnotatedNames(tree, dialect.types, names)
+    written = {node: tuple(reader.calls(node)) for node in _invokes(tree, names)}
+    unit = _with_renamed(tree, unit, written, problems)
     invokes = []
-    for node in _invokes(tree, names):
-        label, place = reader.label(node)
-        known = said.around(node)
-        calls = tuple(_with_types(call, known) for call in reader.calls(node))
-        invokes.append(parsed.ParsedInvoke(calls, label, place, (unit,), tree.span(node)))
+    for node, calls in written.items():
+        typed = tuple(_with_types(call, said.around(node)) for call in calls)
+        invokes.append(parsed.ParsedInvoke(typed, *reader.label(node), (unit,), tree.span(node)))
     problems += _check_names(tuple(invokes), tree)
     problems += _not_invoked(tree, dialect, names, invokes)
     raise_if_any(sorted(problems, key=lambda one: one.span.start if one.span else 0))
     return parsed.ParsedAlgorithm(source, unit, (unit,), tuple(invokes))
+
+
+def _with_renamed(
+    tree: PythonTree,
+    unit: parsed.Scope,
+    written: Mapping[ast.Call, tuple[parsed.ParsedCall, ...]],
+    problems: list[Diagnostic],
+) -> parsed.Scope:
+    """Return a file with imports for the kernels to which statements give names."""
+    names = KernelBindings(tree, unit.uses)
+    whole = [use for use in unit.uses if use.only is None]
+    uses = list(unit.uses)
+    for node, calls in written.items():
+        for call in calls:
+            match names.import_of(call, node, whole):
+                case Diagnostic() as problem:
+                    problems.append(problem)
+                case parsed.ParsedUse() as use if use not in uses:
+                    uses.append(use)
+    return replace(unit, uses=tuple(uses))
 
 
 def _with_types(call: parsed.ParsedCall, known: Mapping[str, Symbol]) -> parsed.ParsedCall:
@@ -166,33 +186,9 @@ def _unit(tree: PythonTree, dialect: Dialect, names: ImportedNames) -> parsed.Sc
     if own:
         used = tuple(parsed.UsedName(one.text, one.text, one) for one in own)
         uses.insert(0, parsed.ParsedUse(module, used, (), own[0]))
-    uses += _of_other_names(tree, uses)
     return parsed.Scope(
         parsed.ScopeKind.MODULE, module, tuple(uses), (), _end_of_imports(tree), 0, source.whole()
     )
-
-
-def _of_other_names(
-    tree: PythonTree, uses: Sequence[parsed.ParsedUse]
-) -> Iterator[parsed.ParsedUse]:
-    """Yield imports for the kernels to which statements such as `smooth = kernel` give names.
-
-    The kernel must have one name by one statement, so that the order of statements is irrelevant.
-    """
-    items = [(use, item) for use in uses for item in use.only or ()]
-    times = Counter(item.key for _, item in items)
-    known = {item.local: (use, item) for use, item in items if times[item.key] == 1}
-    if any(use.only is None for use in uses):
-        return
-    for node in tree.module.body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name) as target], value=ast.Name(id=value)) if (
-                value in known
-            ):
-                use, item = known[value]
-                item = parsed.UsedName(name, item.original, tree.span(target))
-                known[name] = use, item
-                yield parsed.ParsedUse(use.module, (item,), (), tree.span(node))
 
 
 def _of_fortran(tree: PythonTree, names: ImportedNames) -> Iterator[parsed.ParsedUse]:

@@ -160,3 +160,53 @@ def test_arguments_must_be_declared_where_the_module_asks_for_it() -> None:
     ]
     assert check_syntax(SourceText("m.f90", text.format("")), ("work",)) == ()
     assert check_syntax(SourceText("m.f90", text.format("implicit none")), ("other",)) == ()
+
+
+KERNEL = """module m
+contains
+subroutine work(a, b, p, c)
+{declared}
+{line}
+end subroutine
+end module
+"""
+DECLARED = (
+    "real, intent(in) :: a(:), b\nreal, pointer, intent(in) :: p(:)\nreal, intent(inout) :: c(:)\n"
+    "real :: x\ninteger :: i"
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("a(i) = 1.0", "a"),
+        ("A (c(i)) = 1.0", "A"),
+        ("b = c(1)", "b"),
+        ("if (c(1) == b) b = 1.0", "b"),
+        ("do x = 1, 3; end do", "x"),
+        ("outer: do x = 1, 3; end do outer", "x"),
+        ("do 10 x = 1, 3\n10 continue", "x"),
+        ("p(i) = 1.0", ""),
+        ("c(i) = a(i)", ""),
+        ("c(a = b) = 1.0", ""),
+        ("if (b == 1.0) c(i) = b", ""),
+        ("if (a(i) == b) then; end if", ""),
+        ("do i = 1, 3; end do", ""),
+        ("do while (b == x); end do", ""),
+        ("do concurrent (i = 1:3); end do", ""),
+        ("block; real :: b; b = 1.0; end block", ""),
+        ("x => b", ""),
+        ("\n#ifdef X\nreal, intent(inout) :: d\n#else\nreal, intent(in) :: d\n#endif\nd = 1.0", ""),
+    ],
+)
+def test_kernels_assign_no_inputs_and_count_in_integers(line: str, name: str) -> None:
+    source = SourceText("m.F90", KERNEL.format(declared=DECLARED, line=line))
+    found = [one for one in check_syntax(source, ("work",)) if one.code == "P014"]
+    assert [one.span and one.span.text for one in found] == ([name] if name else [])
+    assert all(one.severity is Severity.WARNING for one in found)
+
+
+def test_only_the_first_assignment_of_an_argument_is_reported() -> None:
+    text = KERNEL.format(declared=DECLARED, line="b = 1.0\nb = 2.0\na(1) = b")
+    found = check_syntax(SourceText("m.f90", text), ("work",))
+    assert [one.span and one.span.line for one in found] == [9, 11]
