@@ -7,15 +7,20 @@ pass reports an error or uses a temporary array.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from psyclone_storage.analysis.bodies.accesses import (
+    MemoryAccess,
     accesses_of,
     evaluated_by_inquiry,
     names_in_code,
+    reads_of,
+    unknown_calls,
     unknown_lines,
     unknown_procedures,
 )
+from psyclone_storage.analysis.bodies.names import RoutineNames
 from psyclone_storage.analysis.bodies.shapes import (
     Dimensions,
     dimensions_of,
@@ -28,9 +33,9 @@ from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir.intrinsics import ELEMENTAL, INQUIRING
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.paths import Subscripts, path_of
-from psyclone_storage.ir.rewrite import rewritten, walk_lines
+from psyclone_storage.ir.rewrite import blocks_of, first_words, rewritten, walk_lines
 from psyclone_storage.ir.routine import Routine
-from psyclone_storage.ir.unit import Assign, Line
+from psyclone_storage.ir.unit import Assign, Blank, Branch, Comment, If, Line, Where
 from psyclone_storage.passes.element_loops import ElementLoops
 from psyclone_storage.passes.scratch import Scratch
 
@@ -77,6 +82,80 @@ def _unknown_shapes(line: Assign, code: Routine) -> Iterator[Diagnostic]:
         yield Diagnostic("T060", f"The two sides of '{text}' have different shapes.", line.place)
     elif ranks[1] and is_whole_allocatable(line.target, code):
         yield Diagnostic("T060", f"'{text}' may change the extents of its target.", line.place)
+
+
+def masked_constructs(code: Routine) -> Iterator[Where]:
+    """Yield the `where` constructs that are not part of another one."""
+    for line in walk_lines(code.body, into_masked=False):
+        if isinstance(line, Where):
+            yield line
+
+
+def check_masked(line: Where, code: Routine) -> tuple[Diagnostic, ...]:
+    """Return diagnostics if a `where` cannot be converted to loops (T060, T061).
+
+    A `where` evaluates each mask and each value completely, before it assigns. In loops, masks and
+    values must not contain other elements of a variable than those that are assigned together.
+    """
+    lines = [one for one in chain.from_iterable(blocks_of(line)) if not _is_text(one)]
+    assigns = [one for one in lines if isinstance(one, Assign)]
+    if len(assigns) < len(lines) or not assigns:
+        text = "contains another construct" if lines else "assigns to no array"
+        return (Diagnostic("T060", f"'{first_words(line)}' {text}.", line.extent),)
+    masks = [branch.condition for branch in line.branches]
+    problems = [one for assign in assigns for one in _unknown_shapes(assign, code)]
+    rank = rank_of(assigns[0].target, code)
+    if (
+        any(unknown_lines((line,), inside=False))
+        or any(unknown_calls((line,), names_in_code(code), inside=False))
+        or any(rank_of(one, code) != rank for one in (*masks, *(it.target for it in assigns)))
+    ):
+        message = f"The masks of '{first_words(line)}' are not understood."
+        problems.append(Diagnostic("T060", message, line.extent))
+    if problems:
+        return tuple(dict.fromkeys(problems))
+    exprs = (*masks, *(one.value for one in assigns))
+    together = [replace(one, value=value) for one in assigns for value in exprs]
+    return tuple(
+        dict.fromkeys(
+            Diagnostic(
+                "T061",
+                f"'{first_words(line)}' reads or writes '{_base_key(one.target)}' at other places"
+                f" than '{ex.spell(one.target)}', and evaluates all of a mask or value before it"
+                " assigns.",
+                one.place,
+                hint="Assign the mask or the value to a temporary array first.",
+            )
+            for one in together
+            if any(_late_reads(one, code)) or not _is_only_target(one, assigns, code)
+        )
+    )
+
+
+def _is_text(line: Line) -> bool:
+    return isinstance(line, Comment | Blank)
+
+
+def _is_only_target(line: Assign, others: Iterable[Assign], code: Routine) -> bool:
+    """Return whether no other assignment writes other elements of the target's variable."""
+    names, path = names_in_code(code), path_of(line.target)
+    for one in others:
+        other = path_of(one.target)
+        if path is None or other is None:
+            return False
+        if path.variable == other.variable:
+            if not _same_elements(one.target, line.target, code):
+                return False
+        elif names.may_share(path.variable, other.variable):
+            return False
+        if any(part.root == path.root for part in _subscript_reads(one.target, names)):
+            return False
+    return True
+
+
+def _subscript_reads(target: ex.Expr, names: RoutineNames) -> Iterator[MemoryAccess]:
+    for item in target.items if isinstance(target, ex.Index) else ():
+        yield from reads_of(item, names)
 
 
 def _has_index_vector(target: ex.Expr, code: Routine) -> bool:
@@ -156,7 +235,11 @@ def _readings(
 
 
 def _same_elements(one: ex.Expr, other: ex.Expr, code: Routine) -> bool:
-    """Return whether two references cover the same elements in the same order."""
+    """Return whether two references cover the same elements in the same order.
+
+    Other scalar subscripts do not matter: the elements that an iteration of a loop reads are then
+    those that it writes, or no iteration writes them.
+    """
     if ex.same(one, other):
         return True
     mine, others = (_full(item, code) for item in (one, other))
@@ -164,7 +247,11 @@ def _same_elements(one: ex.Expr, other: ex.Expr, code: Routine) -> bool:
         mine is not None
         and others is not None
         and len(mine) == len(others)
-        and all(map(ex.same, mine, others))
+        and all(
+            ex.same(*pair)
+            or not any(isinstance(item, ex.Range) or rank_of(item, code) != 0 for item in pair)
+            for pair in zip(mine, others, strict=True)
+        )
     )
 
 
@@ -184,10 +271,15 @@ def _full(reference: ex.Expr, code: Routine) -> tuple[ex.Expr, ...] | None:
 
 
 def scalarise_assignments(code: Routine) -> Routine:
-    """Return `code` with array assignments scalarised; `check_assignments` must succeed."""
+    """Return `code` with array assignments scalarised; `check_assignments` must succeed.
+
+    A `where` becomes loops around an `if` unless `check_masked` has a reason against it.
+    """
     scratch = Scratch(code)
 
     def change(line: Line) -> tuple[Line, ...]:
+        if isinstance(line, Where) and not check_masked(line, code):
+            return _masked_loops(line, scratch)
         if not isinstance(line, Assign):
             return (line,)
         dimensions = dimensions_of(line.target, scratch.code)
@@ -202,3 +294,23 @@ def _assignment_loops(line: Assign, dimensions: Dimensions, scratch: Scratch) ->
     loops = ElementLoops.over(dimensions, scratch)
     position = loops.position(scratch.code)
     return loops.around((Assign(position.element(line.target), position.element(line.value)),))
+
+
+def _masked_loops(line: Where, scratch: Scratch) -> tuple[Line, ...]:
+    """Return a `where` as loops around an `if`."""
+    assigns = (one for block in blocks_of(line) for one in block if isinstance(one, Assign))
+    dimensions = dimensions_of(next(assigns).target, scratch.code)
+    assert dimensions
+    loops = ElementLoops.over(dimensions, scratch)
+    position = loops.position(scratch.code)
+
+    def element(one: Line) -> Line:
+        if not isinstance(one, Assign):
+            return one
+        return Assign(position.element(one.target), position.element(one.value))
+
+    branches = tuple(
+        Branch(position.element(branch.condition), tuple(map(element, branch.body)))
+        for branch in line.branches
+    )
+    return loops.around((If(branches, tuple(map(element, line.otherwise))),))

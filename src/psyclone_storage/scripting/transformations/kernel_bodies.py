@@ -84,7 +84,7 @@ class AssignInLoops(Transformation):
         return ArraysToLoops(nodes[0].uid)
 
     def _on_file(self, request: NodeRequest) -> NamedStep:
-        return request.on_statement(ArraysToLoops(""))
+        return request.on_statement(ArraysToLoops(""), masked=True)
 
 
 class WriteRanges(Transformation):

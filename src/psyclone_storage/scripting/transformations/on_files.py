@@ -172,9 +172,16 @@ class NodeRequest:
         lines = tuple(line for node in nodes for line in node.lines())
         return lines[len(nodes[0].lead) : len(lines) - len(nodes[-1].trail)]
 
-    def on_statement(self, step: ChangesCode) -> RewriteStatement:
-        """Return the step that changes the code of the statement which contains the only node."""
-        return RewriteStatement(self.routine.key, self.statement(), step)
+    def on_statement(self, step: ChangesCode, *, masked: bool = False) -> RewriteStatement:
+        """Return the step that changes the code of the statement which contains the only node.
+
+        With `masked`, the statement of an assignment in a `where` is the complete `where`.
+        """
+        line = self.statement()
+        node: LiveNode | None = self.nodes[0] if masked else None
+        while node is not None and (node := node.ancestor(WhereLoop)) is not None:
+            line = node.line()
+        return RewriteStatement(self.routine.key, line, step)
 
     def nothing(self) -> EditRoutine:
         """Return the step that changes nothing."""

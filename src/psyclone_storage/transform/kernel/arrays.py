@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from operator import is_
 from typing import ClassVar
 
@@ -38,7 +39,9 @@ from psyclone_storage.passes.persistent_arrays import check_persistent, with_per
 from psyclone_storage.passes.scalarise import (
     array_assignments,
     check_assignments,
+    check_masked,
     is_whole_allocatable,
+    masked_constructs,
     scalarise_assignments,
 )
 from psyclone_storage.passes.scratch import nothing_to_do
@@ -123,6 +126,10 @@ def _ranged(expr: Expr, code: Routine) -> Expr:
 
 
 def _check_loops(code: Routine) -> Reasons:
+    masked = tuple(masked_constructs(code))
+    if masked and not any(array_assignments(code)):
+        reasons = [check_masked(one, code) for one in masked]
+        return tuple(chain.from_iterable(reasons)) if all(reasons) else ()
     if not any(array_assignments(code)):
         return (nothing_to_do(code, "assigns to no array as a whole"),)
     return check_assignments(code)
@@ -135,7 +142,7 @@ class ArraysToLoops(ChangesCode):
     Fortran evaluates the entire right-hand side before it assigns; a loop does not. The step is
     rejected if an assignment reads elements of its target other than the one being written, if its
     target may be aliased, or if its shape is not determined by declarations in the kernel or may
-    change.
+    change. A `where` becomes loops around an `if`; without a proof, it does not change.
 
     before: y(2:n) = 2 * x(1:n-1)
     after:  do idx = 2, n; y(idx) = 2 * x(idx - 1); end do
