@@ -106,6 +106,11 @@ REFUSED = {
     "refused_no_number_of_the_module": "A kernel cannot read 'G': it is None",
     "refused_method_of_list": "'a.sum' is no function",
     "refused_equality_of_array": "Only '==' and '!=' of tuples",
+    "refused_list_in_chained_assignment": "Only '==' and '!=' of tuples",
+    "refused_list_after_tuple_in_loop": "'t' is a tuple and is given a list",
+    "refused_list_in_result_of_function": "Only '==' and '!=' of tuples",
+    "refused_alias_in_chained_assignment": "'a' is an array",
+    "refused_alias_of_row": "'a' has 2 dimensions, not 1",
     "helper_without_value_in_branch": "'limited' may end without a value",
 }
 
