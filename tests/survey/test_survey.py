@@ -106,6 +106,8 @@ REFUSED = {
     "refused_no_number_of_the_module": "A kernel cannot read 'G': it is None",
     "refused_method_of_list": "'a.sum' is no function",
     "refused_equality_of_array": "Only '==' and '!=' of tuples",
+    "refused_array_without_extents": "'fill_value=3' is no argument for arrays",
+    "refused_sum_of_ragged_table": "'np.sum(U)' is not supported",
     "helper_without_value_in_branch": "'limited' may end without a value",
 }
 
