@@ -16,6 +16,8 @@ from functools import cache
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
+from served_commands import running_servers
+
 SECONDS_FOR_A_CALL = 60
 
 
@@ -38,13 +40,14 @@ def _server(module: str) -> Connection:
         f"import sys; sys.path[:] = {sys.path!r}; import {module}, forked_calls; "
         f"forked_calls.serve({theirs.fileno()})"
     )
-    subprocess.Popen(
+    server = subprocess.Popen(
         [sys.executable, "-c", program],
         pass_fds=[theirs.fileno()],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )
     theirs.close()
+    running_servers.add(server.pid)
     return ours
 
 

@@ -1,11 +1,22 @@
-"""Small kernels in Fortran that are translated to Python and run there for one point."""
+"""Small kernels in Fortran that are translated to Python and run there for one point.
+
+Also runs programs that call kernels in processes that have imported the package already.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import warnings
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
+
 from command import run_command
+from forked_calls import in_child
+from psyclone_storage import gocean
+from psyclone_storage.runtime.gocean import Field, Grid
 
 _HEAD = """\
 module {name}_mod
@@ -67,3 +78,19 @@ def value_of(body: str, folder: Path, x: object = 4.0) -> float:
     """Return what a kernel of one body writes where `x` is around the point."""
     found: float = loaded(module_text({"small": body}), folder).small.at(0.0, x)
     return found
+
+
+def printed_by(program: str) -> str:
+    """Return what the text of a program prints in a process of its own, or how it fails."""
+    return in_child(_printed, program)
+
+
+def _printed(program: str) -> str:
+    # The first NumPy array and the first grid import modules.
+    assert gocean.configure is not None
+    assert Field(Grid((1, 1))).max() == np.zeros(1)
+    warnings.resetwarnings()
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(program, "<program>", "exec"), {"__name__": "__main__"})
+    return out.getvalue()

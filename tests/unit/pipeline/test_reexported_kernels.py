@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
 from command import run_command
+from python_kernels import printed_by
 
 WORDS = "from psyclone_storage.gocean import *\n"
 KERNEL = """
@@ -268,8 +267,7 @@ def test_as_python_imports(program: tuple[Path, str | None]) -> None:
         return
     assert done.err == ""
     text = PROGRAM.format(folder=str(folder))
-    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
-    assert (ran.stdout or ran.stderr) == f"{value}.0\n" * 2
+    assert printed_by(text) == f"{value}.0\n" * 2
 
 
 # The value of the kernel that Python calls, or None if the kernel is unknown before the program
@@ -344,10 +342,7 @@ def test_names_that_statements_give_to_kernels(name: str, tmp_path: Path) -> Non
         return
     assert done.err == ""
     program = PROGRAM.format(folder=str(tmp_path))
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert (ran.stdout or ran.stderr) == f"{value}.0\n" * 2
+    assert printed_by(program) == f"{value}.0\n" * 2
 
 
 FROM_SLOW = "    from slow import k"

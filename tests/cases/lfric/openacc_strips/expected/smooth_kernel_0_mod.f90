@@ -7,7 +7,7 @@ module smooth_kernel_0_mod
 
   implicit none
 
-  private
+  public :: smooth_kernel_0_code
 
   type, public, extends(kernel_type) :: smooth_kernel_0_type
     private

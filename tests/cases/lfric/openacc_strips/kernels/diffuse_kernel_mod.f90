@@ -6,7 +6,7 @@ module diffuse_kernel_mod
 
   implicit none
 
-  private
+  public :: diffuse_kernel_code
 
   type, public, extends(kernel_type) :: diffuse_kernel_type
     private

@@ -6,7 +6,7 @@ module smooth_kernel_mod
 
   implicit none
 
-  private
+  public :: smooth_kernel_code
 
   type, public, extends(kernel_type) :: smooth_kernel_type
     private

@@ -7,7 +7,7 @@ module diffuse_kernel_0_mod
 
   implicit none
 
-  private
+  public :: diffuse_kernel_0_code
 
   type, public, extends(kernel_type) :: diffuse_kernel_0_type
     private
