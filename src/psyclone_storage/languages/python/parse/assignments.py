@@ -30,6 +30,7 @@ from psyclone_storage.languages.python.parse.sequences import (
     is_iterator,
     iterated_items,
     sequence_items,
+    type_of_sequence,
     typed_items,
 )
 from psyclone_storage.languages.python.parse.slices import assign_slices, has_slice
@@ -231,7 +232,8 @@ def _may_be_array(scope: KernelScope, node: ast.expr) -> bool:
     """Return whether an expression may be an array, of which a local would be another name."""
     if isinstance(node, ast.Name) and (local := scope.local(node.id)) is not None and local.shape:
         return True
-    return isinstance(node, ast.List | ast.Subscript | ast.Constant | ast.BinOp)
+    is_expression = isinstance(node, ast.List | ast.Subscript | ast.Constant | ast.BinOp)
+    return is_expression and type_of_sequence(scope, node) is not tuple
 
 
 def read_annotated(scope: KernelScope, node: ast.AnnAssign) -> list[Line]:

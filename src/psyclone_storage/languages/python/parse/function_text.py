@@ -89,5 +89,5 @@ def names_that_count(text: str) -> set[str]:
 
 def passes_a_name(node: ast.Call) -> bool:
     """Return whether a call may pass a field, and offsets for it."""
-    names = [one for one in node.args if isinstance(one, ast.Name)]
-    return bool(names) and len(node.args) + len(node.keywords) > 1
+    values = [*node.args, *(one.value for one in node.keywords)]
+    return len(values) > 1 and any(isinstance(one, ast.Name) for one in values)
