@@ -486,7 +486,8 @@ class ModuleContext:
     has directives, also through other procedures. `copied` returns the copy of a procedure, by its
     module and name, for another module, or the reason against a copy. `effects` returns the record
     of a procedure that certainly changes only its arguments, None for others. It takes the symbol
-    of its name, which may be generic, and the imports visible at the call.
+    of its name, which may be generic, and the imports visible at the call. `declared` returns that
+    of a procedure that is promised to be pure.
     """
 
     symbol: Lookup
@@ -498,14 +499,12 @@ class ModuleContext:
     threaded_call: Callable[[str, Iterable[str]], Span | None] | None = None
     copied: Callable[[str, str, str], ProcedureCopy | str] | None = None
     effects: Callable[[Symbol, Iterable[Use]], Procedure | None] | None = None
+    declared: Callable[[Symbol, Iterable[Use]], Procedure | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class InlinedCode:
-    """A subroutine with inlined calls.
-
-    `remaining` are the other calls, with positions and reasons.
-    """
+    """A subroutine with inlined calls; `remaining` are the others, with positions and reasons."""
 
     code: Routine
     remaining: CallsThatStay = ()
