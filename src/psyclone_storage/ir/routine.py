@@ -294,7 +294,7 @@ class Routine(Named):
     - `module`: the enclosing module.
     - `place`, `specified`, `contains`, `end`, `extent`: positions of the first statement, the
       specification part, the `contains` and `end` statements, and the whole routine.
-    - `kernel_use`: result of steps on a kernel.
+    - `kernel_use`: result of steps on a kernel. `whole`: the routine, if this is a part of it.
     - `copies`: texts of procedures for its module, which it calls.
     """
 
@@ -311,6 +311,7 @@ class Routine(Named):
     contained: tuple[Routine | Between, ...] = ()
     kernel_use: KernelUse = _AS_WRITTEN
     copies: tuple[Opaque, ...] = ()
+    whole: Routine | None = field(default=None, compare=False, repr=False, kw_only=True)
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     specified: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     contains: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
