@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
+import re
 import runpy
 import shlex
 import shutil
@@ -16,6 +17,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,9 @@ OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 # Each test compiles anew, but those that are about what is kept.
 os.environ["PSYCLONE_STORAGE_CACHE"] = ""
+
+NUMBERS = count(1)
+"""The numbers of the folders of tests."""
 
 TOOL_MARKERS = ("fortran", "mpi", "gpu", "browser", "builds", "compiled", "differential")
 
@@ -266,6 +271,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             folders = sorted(path for path in TESTS.glob(pattern) if path.is_dir())
             names = [path.relative_to(TESTS / pattern.split("/", 1)[0]) for path in folders]
             metafunc.parametrize(fixture, folders, ids=[name.as_posix() for name in names])
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a new folder. Pytest's own fixture reads the names of all folders for each test."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    return tmp_path_factory.mktemp(f"{name}_{next(NUMBERS)}", numbered=False)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from psyclone_storage.languages.c.printer import print_c
 from psyclone_storage.languages.python.parse.body import read_python_body
 from psyclone_storage.languages.python.parse.metadata import python_kernel_names, read_python_kernel
 from psyclone_storage.runtime.compiling import load_library
-from psyclone_storage.runtime.computing import greater, lesser, power, quotient
+from psyclone_storage.runtime.computing import greater, lesser, module_value, power, quotient
 from psyclone_storage.runtime.gocean.held import points
 from psyclone_storage.targets.dialects import GOCEAN_WORDS
 from psyclone_storage.targets.gocean import GOCEAN, interpret_gocean
@@ -124,7 +124,7 @@ def by_numpy(text: str, seed: int) -> tuple[Any, Any]:
     given = arguments(seed)
     names: dict[str, Any] = {
         "np": np, "points": points, "power": power, "quotient": quotient, "lesser": lesser,
-        "greater": greater,
+        "greater": greater, "module_value": module_value,
     }  # fmt: skip
     module = types.ModuleType("work_mod")
     module.DEPTH, module.SLOPE = 3, 0.5

@@ -184,7 +184,7 @@ def waves(
     return ran
 
 
-@pytest.mark.parametrize("ranks", RANKS[1:])
+@pytest.mark.parametrize("ranks", selected(RANKS[1:], 2, 6))
 def test_waves_have_the_same_bits_on_any_number_of_ranks(
     waves: Callable[[int, bool], list[str]], ranks: int
 ) -> None:

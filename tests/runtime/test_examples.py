@@ -25,7 +25,7 @@ from runtime.test_lfric_storage import DEVICE_STEPS
 
 ROOT = Path(__file__).parents[2]
 RANKS = (1, 2, 4, 6)
-CHOSEN = selected(RANKS, 1, 2, 6)
+CHOSEN = selected(RANKS, 1, 6)
 IN_ONE_MEMORY = {"TARGET": "storage"}
 IN_STORAGES = {**IN_ONE_MEMORY, "DEVICE": "emulated"}
 ON_DEVICE = {**IN_STORAGES, "STEPS": DEVICE_STEPS}

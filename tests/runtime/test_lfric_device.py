@@ -62,7 +62,7 @@ def without_moves(lines: list[list[str]]) -> list[list[str]]:
 ANNEXED = ("false", "true")
 
 
-@pytest.mark.parametrize("ranks", selected((1, 2, 4), 2, 4))
+@pytest.mark.parametrize("ranks", selected((1, 2, 4), 4))
 def test_bits_are_those_of_c_and_nothing_moves_twice(ranks: int, tmp_path: Path) -> None:
     ways = [
         f"{target}{order}{annexed}:{target}:{order}:"

@@ -20,7 +20,7 @@ KERNEL = """module work_kernel_mod
   use kernel_mod, only : kernel_type
 {uses}
   implicit none
-  private
+  public :: work_code
 {specification}
   type, public, extends(kernel_type) :: work_kernel_type
     private

@@ -111,6 +111,8 @@ REFUSED = {
     "refused_list_in_result_of_function": "Only '==' and '!=' of tuples",
     "refused_alias_in_chained_assignment": "'a' is an array",
     "refused_alias_of_row": "'a' has 2 dimensions, not 1",
+    "refused_array_without_extents": "'fill_value=3' is no argument for arrays",
+    "refused_sum_of_ragged_table": "'np.sum(U)' is not supported",
     "helper_without_value_in_branch": "'limited' may end without a value",
 }
 

@@ -294,7 +294,7 @@ class Routine(Named):
     - `module`: the enclosing module.
     - `place`, `specified`, `contains`, `end`, `extent`: positions of the first statement, the
       specification part, the `contains` and `end` statements, and the whole routine.
-    - `kernel_use`: result of steps on a kernel.
+    - `kernel_use`: result of steps on a kernel. `whole`: the routine, if this is a part of it.
     - `copies`: texts of procedures for its module, which it calls.
     """
 
@@ -311,6 +311,7 @@ class Routine(Named):
     contained: tuple[Routine | Between, ...] = ()
     kernel_use: KernelUse = _AS_WRITTEN
     copies: tuple[Opaque, ...] = ()
+    whole: Routine | None = field(default=None, compare=False, repr=False, kw_only=True)
     place: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     specified: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
     contains: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -486,7 +487,8 @@ class ModuleContext:
     has directives, also through other procedures. `copied` returns the copy of a procedure, by its
     module and name, for another module, or the reason against a copy. `effects` returns the record
     of a procedure that certainly changes only its arguments, None for others. It takes the symbol
-    of its name, which may be generic, and the imports visible at the call.
+    of its name, which may be generic, and the imports visible at the call. `declared` returns that
+    of a procedure that is promised to be pure.
     """
 
     symbol: Lookup
@@ -498,14 +500,12 @@ class ModuleContext:
     threaded_call: Callable[[str, Iterable[str]], Span | None] | None = None
     copied: Callable[[str, str, str], ProcedureCopy | str] | None = None
     effects: Callable[[Symbol, Iterable[Use]], Procedure | None] | None = None
+    declared: Callable[[Symbol, Iterable[Use]], Procedure | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class InlinedCode:
-    """A subroutine with inlined calls.
-
-    `remaining` are the other calls, with positions and reasons.
-    """
+    """A subroutine with inlined calls; `remaining` are the others, with positions and reasons."""
 
     code: Routine
     remaining: CallsThatStay = ()

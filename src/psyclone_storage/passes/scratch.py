@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from psyclone_storage.analysis.bodies.shapes import changed_names
+from psyclone_storage.analysis.bodies.shapes import changed_in_routine
 from psyclone_storage.base.diagnostic import Diagnostic
 from psyclone_storage.base.memo import kept_lately
 from psyclone_storage.base.names import NameTable
@@ -90,12 +90,12 @@ def may_be_extent(extent: ex.Expr, code: Routine) -> bool:
 def _is_late(name: str, code: Routine) -> bool:
     declared = code.declared(name)
     if declared is None:
-        return name in changed_names(code.body)
+        return name in changed_in_routine(code)
     if "parameter" in declared.words:
         return False
     if name not in {*code.dummy_keys}:
         return not declared.shape
-    return not declared.shape and name in changed_names(code.body)
+    return not declared.shape and name in changed_in_routine(code)
 
 
 def constant(value: int, kind: ScalarType) -> ex.Expr:

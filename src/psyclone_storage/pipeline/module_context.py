@@ -23,7 +23,6 @@ from psyclone_storage.languages.sources.kernel_search import index_with
 from psyclone_storage.languages.sources.module_finder import ModuleFinder
 
 if TYPE_CHECKING:
-    from psyclone_storage.ir.symbols import Procedure
     from psyclone_storage.pipeline.procedure_effects import ProcedureEffects
     from psyclone_storage.targets.c_printer import CPrinter
 
@@ -53,7 +52,8 @@ class ModuleContexts:
             inlined=self._inlined,
             threaded_call=partial(self._threaded_call, source),
             copied=partial(self._copied, source),
-            effects=self._effects,
+            effects=lambda *call: self._effects().of(*call),
+            declared=lambda *call: self._effects().declared(*call),
         )
 
     def _around(self, source: SourceText) -> ModuleContext:
@@ -87,12 +87,12 @@ class ModuleContexts:
 
         return copied_procedure(self.finder, source, *names)
 
-    def _effects(self, symbol: Symbol, uses: Iterable[Use]) -> Procedure | None:
+    def _effects(self) -> ProcedureEffects:
         from psyclone_storage.pipeline.procedure_effects import ProcedureEffects  # noqa: PLC0415
 
         if self.procedures is None:
             self.procedures = ProcedureEffects.of_modules(self.finder)
-        return self.procedures.of(symbol, uses)
+        return self.procedures
 
     def _imported(self, uses: Iterable[Use], name: str) -> Symbol | None:
         return self.finder.imported(uses, name)

@@ -25,7 +25,7 @@ from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import walk_lines
 from psyclone_storage.ir.routine import ModuleContext, Routine
 from psyclone_storage.ir.symbols import Procedure
-from psyclone_storage.ir.types import DerivedType, Intent
+from psyclone_storage.ir.types import DerivedType, Intent, ScalarType
 from psyclone_storage.ir.used import values_in
 from psyclone_storage.languages.fortran.parse.body import procedure_of
 from psyclone_storage.languages.fortran.parse.comments import is_preprocessed
@@ -51,6 +51,7 @@ class ProcedureEffects:
 
     calls: CallResolver
     _known: dict[ProcedurePlace, Procedure | None] = field(default_factory=dict)
+    _declared: dict[ProcedurePlace, Procedure | None] = field(default_factory=dict)
 
     @classmethod
     def of_modules(cls, finder: ModuleFinder) -> ProcedureEffects:
@@ -67,14 +68,57 @@ class ProcedureEffects:
         `symbol` is that of its name, which may be generic, and `uses` are the imports visible at
         the call.
         """
+        place = self._place_of(symbol, uses)
+        found = None if place is None else self._of(place)
+        return None if found is None else replace(found, name=key_of(symbol.name))
+
+    def declared(self, symbol: ex.Symbol, uses: Iterable[un.Use]) -> Procedure | None:
+        """Return the record of a procedure that is promised to be pure, or None.
+
+        Its arguments have the intents `in` that are declared, except for those with pointers. The
+        intent `out` of an array does not imply that all elements are set.
+        """
+        place = self._place_of(symbol, uses)
+        if place is None:
+            return None
+        if place not in self._declared:
+            self._declared[place] = self._declared_at(place)
+        found = self._declared[place]
+        return None if found is None else replace(found, name=key_of(symbol.name))
+
+    def _declared_at(self, place: ProcedurePlace) -> Procedure | None:
+        if not self._is_readable(place):
+            return None
+        scopes = _scopes_of(place)
+        if len(scopes) != 1:
+            return None
+        found = procedure_of(scopes[0], promised=True)
+        if "pointer" in found.names:
+            return None
+        plain = {
+            item.key for item in scopes[0].parsed.declarations if isinstance(item.type, ScalarType)
+        }
+        dummies = (
+            (key, intent if key in plain and intent is Intent.IN else None)
+            for key, intent in found.dummies
+        )
+        return replace(found, dummies=tuple(dummies))
+
+    def _place_of(self, symbol: ex.Symbol, uses: Iterable[un.Use]) -> ProcedurePlace | None:
+        """Return the only procedure that a name certainly denotes, else None."""
         home = symbol.module_key, key_of(symbol.name)
         places = self.calls.in_module(symbol, None)
         if len(places) != 1 or (places[0].module, places[0].name) != home:
             return None
         if self.calls.is_generic(places[0]) or self._is_merged(symbol, uses):
             return None
-        found = self._of(places[0])
-        return None if found is None else replace(found, name=home[1])
+        return places[0]
+
+    def _is_readable(self, place: ProcedurePlace) -> bool:
+        """Return whether the text of a procedure is complete and the only one of its name."""
+        if is_preprocessed(place.source) or INCLUDE.search(place.source.text):
+            return False
+        return self._is_unique(place.module)
 
     def _is_merged(self, symbol: ex.Symbol, uses: Iterable[un.Use]) -> bool:
         """Return whether several imports give a name different meanings, so that it is generic."""
@@ -99,16 +143,9 @@ class ProcedureEffects:
         return self._known[place]
 
     def _looked_into(self, place: ProcedurePlace) -> Procedure | None:
-        if is_preprocessed(place.source) or INCLUDE.search(place.source.text):
+        if not self._is_readable(place) or not self.calls.state_of(place).pure:
             return None
-        if not self._is_unique(place.module) or not self.calls.state_of(place).pure:
-            return None
-        scopes = [
-            scope
-            for around in read_scopes(place.source).modules
-            for scope in around.procedures
-            if (around.key, scope.key) == (place.module, place.name)
-        ]
+        scopes = _scopes_of(place)
         codes = self.calls.code(place)
         if len(scopes) != 1 or len(codes) != 1:
             return None
@@ -168,6 +205,15 @@ class ProcedureEffects:
             elif symbol.sort not in (ex.Sort.CONSTANT, ex.Sort.TYPE):
                 return False
         return True
+
+
+def _scopes_of(place: ProcedurePlace) -> list[ScopeNode]:
+    return [
+        scope
+        for around in read_scopes(place.source).modules
+        for scope in around.procedures
+        if (around.key, scope.key) == (place.module, place.name)
+    ]
 
 
 def _is_understood(code: Routine, names: RoutineNames) -> bool:

@@ -477,7 +477,7 @@ class FileBench(Bench[FileTree, NamedStep]):
         items = code.specification
         key = (self._key(code), id(line), id(items))
         if key not in self._parts:
-            self._parts[key] = made = replace(code, body=(line,))
+            self._parts[key] = made = replace(code, body=(line,), whole=code)
             former = self._latest.get(key[0])
             if former is None or former.code.specification is not items:
                 former = self._latest[key[0]] = names_in_code(made)

@@ -12,6 +12,7 @@ from psyclone_storage.base.records import replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.directive import RegionOptions
+from psyclone_storage.ir.facts import Fact, FactKind
 from psyclone_storage.ir.operators import Operator
 from psyclone_storage.ir.rewrite import rewritten
 from psyclone_storage.transform.file_bench import FileBench
@@ -186,3 +187,57 @@ def test_modules_of_called_procedures_are_inputs(
     (tmp_path / "inner_one_mod.f90").write_text(changed)
     assert run_command(["work.f90", *options], tmp_path).status == 0
     assert "!$omp" not in (tmp_path / "out.f90").read_text()
+
+
+PROMISED = """module promised_mod
+  implicit none
+  integer :: count = 0
+  type :: pair
+    real :: p
+  end type pair
+contains
+  subroutine step(n, x, y, total, z)
+    integer, intent(in) :: n
+    real, intent(in) :: x(n)
+    real, intent(inout) :: y, total
+    type(pair), intent(in) :: z
+    count = count + 1
+    y = y + x(n)
+  end subroutine step
+end module promised_mod
+"""
+PROMISED_LOOP = """subroutine work(n, x, y, total, z)
+  use promised_mod, only: step, pair
+  implicit none
+  integer, intent(in) :: n
+  real, intent(inout) :: x(n), y(n), total(n)
+  type(pair), intent(inout) :: z(n)
+  integer :: i, m
+  m = n
+  do i = 1, n
+    call step({})
+  end do
+  y(1) = y(1) + m
+end subroutine work
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "independent"),
+    [
+        ("m, x, y(i), total(i), z(i)", True),
+        ("m, x, y(i), total=total(i), z=z(i)", True),
+        ("n, x, y(i), total(1), z(i)", False),
+        ("m, y, y(i), total(i), z(i)", False),
+        ("n, x, y(i), total(i), z(1)", False),
+    ],
+)
+def test_a_procedure_that_is_promised_to_be_pure_has_its_intents(
+    tmp_path: Path, arguments: str, independent: bool
+) -> None:
+    """An argument of a derived type may be changed, because of pointers in it."""
+    (tmp_path / "promised_mod.f90").write_text(PROMISED)
+    own = file_bench(PROMISED_LOOP.format(arguments), folders=(tmp_path,))
+    assert not own.verdict("work", "loop1").is_independent
+    own.assume(Fact(FactKind.PURE, "step"))
+    assert own.verdict("work", "loop1").is_independent is independent

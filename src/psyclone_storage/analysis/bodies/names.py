@@ -124,26 +124,34 @@ class RoutineNames:
         """The procedures of the routine's module."""
         return {item.name: item for item in self.code.module.procedures}
 
-    def procedure(self, key: str) -> Procedure | None:
+    def procedure(self, key: str, *, promised: bool = False) -> Procedure | None:
         """Return the record of a called procedure, None if its effects are unknown.
 
-        It is a procedure of the module, or one of another module with known effects.
+        It is a procedure of the module, or one of another module with known effects, or any one
+        that is `promised` to be pure.
         """
+        if promised:
+            return self._looked_up(key, "declared")
         known: dict[str, Procedure | None] = self.known[1]
         if key not in known:
             known[key] = self._proved(key) or self.procedures.get(key)
         return known[key]
 
-    def _proved(self, key: str) -> Procedure | None:
-        """Return the record of a procedure that certainly changes only its arguments, or None."""
-        context = self.code.module.context
+    def _looked_up(self, key: str, answer: str) -> Procedure | None:
+        """Return the record of a procedure outside of the routine from its module's context."""
         symbol = self.code.symbol(key)
+        lookup = getattr(self.code.module.context, answer, None)
         is_outer = symbol.origin in (ex.Origin.HOST, ex.Origin.IMPORTED)
-        if context is None or context.effects is None or not is_outer or not symbol.is_called:
+        if lookup is None or not is_outer or not symbol.is_called:
             return None
         home = symbol.module or self.code.module.name
         uses = (*self.code.uses, *self.code.module.uses)
-        found = context.effects(replace(symbol, module=home), uses)
+        found: Procedure | None = lookup(replace(symbol, module=home), uses)
+        return found
+
+    def _proved(self, key: str) -> Procedure | None:
+        """Return the record of a procedure that certainly changes only its arguments, or None."""
+        found = self._looked_up(key, "effects")
         own = self.procedures.get(key)
         if found is not None and own is not None and own.place != found.place:
             return None

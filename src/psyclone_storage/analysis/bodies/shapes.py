@@ -8,6 +8,9 @@ an unresolved name may be anything.
 
 from __future__ import annotations
 
+from itertools import chain
+
+from psyclone_storage.base.memo import kept_with_first
 from psyclone_storage.base.records import dataclass, replace
 from psyclone_storage.ir import expr as ex
 from psyclone_storage.ir import unit as un
@@ -21,7 +24,7 @@ from psyclone_storage.ir.intrinsics import (
 )
 from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.operators import Operator, OperatorKind
-from psyclone_storage.ir.rewrite import Plain, names_in, names_of_line, walk_lines
+from psyclone_storage.ir.rewrite import Plain, expressions_of, names_in, names_of_line, walk_lines
 from psyclone_storage.ir.routine import Routine
 from psyclone_storage.ir.typed import Typing
 from psyclone_storage.ir.types import Intrinsic, ScalarType
@@ -248,9 +251,26 @@ def _lower_bound(declared: un.Declare, at: int, code: Routine) -> ex.Expr:
 def _bound(
     function: str, declared: un.Declare, at: int, written: ex.Expr | None, code: Routine
 ) -> ex.Expr:
-    if written is not None and not names_in(written) & changed_names(code.body):
+    if written is not None and not names_in(written) & changed_in_routine(code):
         return written
     return ex.intrinsic(function, ex.Name(declared.name), ex.whole(at + 1))
+
+
+def changed_in_routine(code: Routine) -> frozenset[str]:
+    """Return the names that statements of a routine may change, also if `code` is a part of it."""
+    return _changed_in(code.whole or code)
+
+
+@kept_with_first
+def _changed_in(code: Routine) -> frozenset[str]:
+    """Return the names that statements may change, also as arguments of functions."""
+    parts = (part for line in walk_lines(code.body) for part in expressions_of(line))
+    calls = (
+        part
+        for part in chain.from_iterable(map(ex.walk, parts))
+        if isinstance(part, ex.CallFunction) and ex.intrinsic_called(part) is None
+    )
+    return changed_names(code.body).union(*map(names_in, calls))
 
 
 def changed_names(lines: tuple[un.Line, ...]) -> frozenset[str]:

@@ -379,10 +379,14 @@ def _with_promised(code: Routine, pure: frozenset[str]) -> Routine:
     for line in walk_lines(code.body):
         if isinstance(line, Call) and isinstance(line.procedure, ex.Name):
             calls.setdefault(line.procedure.key, []).append(line)
-    promised = [
-        Procedure(key, frozenset(), nowhere, key not in calls, True, _dummies(calls.get(key, ())))
-        for key in sorted(wanted)
-    ]
+    promised = []
+    for key in sorted(wanted):
+        found = names.procedure(key, promised=True) if key in calls else None
+        dummies = found.dummies if found else _dummies(calls.get(key, ()))
+        scalars = found.scalars if found else frozenset[str]()
+        promised.append(
+            Procedure(key, frozenset(), nowhere, key not in calls, True, dummies, scalars)
+        )
     others = (one for one in code.module.procedures if one.name not in wanted)
     return replace(code, module=replace(code.module, procedures=(*others, *promised)))
 

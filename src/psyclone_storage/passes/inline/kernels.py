@@ -54,7 +54,7 @@ def inline_statement(
     If `call` is a part of the statement, only this call is inlined. The calls remain, with the
     reasons, if one of them cannot be inlined.
     """
-    alone = replace(code, body=(line,))
+    alone = replace(code, body=(line,), whole=code)
     if why := _reason_in_text(code):
         return InlinedCode(alone, ((place_of_line(line), why),))
     from psyclone_storage.passes.inline.inliner import inline_calls  # noqa: PLC0415

@@ -7,7 +7,7 @@ module spread_kernel_mod
 
   implicit none
 
-  private
+  public :: spread_kernel_code
 
   integer :: calls = 0
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from psyclone_storage.scripting.errors import TransformationError
+from psyclone_storage.scripting.psyir.containers import Routine
 from psyclone_storage.scripting.psyir.loops import Loop
 from psyclone_storage.scripting.psyir.statements import Assignment
 from psyclone_storage.scripting.transformations.table import TRANSFORMATIONS
@@ -17,7 +18,7 @@ module columns_mod
   implicit none
 contains
   subroutine advance(n, m, a, b, mode)
-    integer, intent(in) :: n, m, mode
+    integer, value :: n, m, mode
     real, intent(inout) :: a(n, m), b(n)
     real :: c(n), d(n, m)
     integer :: j, k
@@ -29,6 +30,11 @@ TAIL = """\
     a = a + d
     b = b + c + k
   end subroutine advance
+  integer function shortened(n)
+    integer, intent(inout) :: n
+    n = 2
+    shortened = 3
+  end function shortened
 end module columns_mod
 """
 EQUAL = {
@@ -43,6 +49,8 @@ EQUAL = {
         "where (a(:, k) > 2)\n  a(:, 3) = 1\n  a(:, 2) = a(:, k)\nelsewhere (a(:, 2) > 1)\n"
         "  a(:, 1) = a(:, 2)\nend where"
     ),
+    "a bound that has changed": "n = 2\nwhere (b > 2)\n  b = 1\nelsewhere\n  c = b\nend where",
+    "a bound that a function has changed": "k = shortened(n)\nb = b + 2",
 }
 WHOLE = {
     "a mask of other elements": "where (c(2:) > 2) c(:n - 1) = 3",
@@ -64,7 +72,7 @@ def test_a_statement_becomes_loops_only_if_they_are_equal(name: str, tmp_path: P
     """The loops can be parallel; a statement without a proof does not change."""
     text = HEAD + f"{(EQUAL | WHOLE)[name]}\n" + TAIL
     tree = tree_on_bench(text)
-    chosen = tree.walk(Assignment)[3]
+    chosen = tree.walk(Routine)[0].walk(Assignment)[-3]
     convert = TRANSFORMATIONS["ArrayAssignment2LoopsTrans"]()
     if name in WHOLE:
         with pytest.raises(TransformationError, match=r"T06[01]"):

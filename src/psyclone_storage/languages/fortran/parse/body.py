@@ -127,11 +127,11 @@ def _end_before(around: ScopeNode) -> int:
     return max(units, default=0)
 
 
-def procedure_of(scope: ScopeNode) -> Procedure:
-    """Return the record of a procedure for its callers."""
+def procedure_of(scope: ScopeNode, *, promised: bool = False) -> Procedure:
+    """Return the record of a procedure for its callers; it is pure if that is `promised`."""
     names = frozenset[str]().union(*(words_in(item.text) for item in scope.statements))
     is_function = scope.kind is ScopeKind.FUNCTION
-    pure = scope.head is not None and scope.head.is_pure
+    pure = promised or (scope.head is not None and scope.head.is_pure)
     dummies = intents_of(scope) if pure else ()
     scalars = scalars_of(scope, names) if pure else frozenset[str]()
     return Procedure(scope.key, names, scope.place, is_function, pure, dummies, scalars)

@@ -127,13 +127,11 @@ def _of_array(scope: KernelScope, call: _ArrayCall) -> ast.expr | None:
         return None
     if call.builtin is not None:
         return ast.Call(call.builtin, items, []) if len(items) > 1 else None
-    parts = [_elements_of(scope, one) for one in items]
-    items = [one for part in parts for one in part]
-    if not all(parts):
+    items = _elements_of(scope, ast.Tuple(items, ast.Load()))
+    if not items:
         return None
-    return _completed(
-        call, reduce(partial(_combined, scope, call), items), ast.Constant(len(items))
-    )
+    result = reduce(partial(_combined, scope, call), items)
+    return _completed(call, result, ast.Constant(len(items)))
 
 
 def _is_offered(scope: KernelScope, call: _ArrayCall) -> bool:
@@ -164,7 +162,11 @@ def _completed(call: _ArrayCall, result: ast.expr, count: ast.expr) -> ast.expr:
 
 
 def _elements_of(scope: KernelScope, item: ast.expr) -> Items:
-    """Return the elements of a row of a local array, or an item itself; none if unknown."""
+    """Return the elements of a row of an array, or an item itself; none if they are unknown."""
+    if isinstance(item, ast.Tuple):
+        sizes = {len(one.elts) if isinstance(one, ast.Tuple) else 0 for one in item.elts}
+        elements = [part for one in item.elts for part in _elements_of(scope, one)]
+        return elements if len(sizes) == 1 else []
     base, index = indexed(item)
     local = scope.local(base.id) if isinstance(base, ast.Name) else None
     if local is None or len(index) >= len(local.shape):

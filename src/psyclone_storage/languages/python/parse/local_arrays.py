@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import product, takewhile
 from math import isfinite, prod
 from typing import Any
 
@@ -120,7 +120,7 @@ def _make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
     word = scope.offered.numpy.meant(call.func) if isinstance(call, ast.Call) else ""
     if not isinstance(call, ast.Call) or word in _LISTS:
         return _make_list(scope, node, target)
-    name = target.id
+    name, call = target.id, _by_order(call, word)
     if name in scope.arguments or scope.code(name) in scope.counters:
         scope.refuse("P051", f"'{name}' cannot be an array.", target, "Give it another name.")
         return []
@@ -136,6 +136,15 @@ def _make_array(scope: KernelScope, node: ast.Assign) -> list[Line]:
     filled = _value_of_elements(scope, value, found[0], fill)
     place = scope.tree.span(node)
     return [] if filled is None else [Assign(Name(scope.code(name)), filled, place=place)]
+
+
+def _by_order(call: ast.Call, word: str) -> ast.Call:
+    """Return a call with the extents and the value of the elements as arguments by order."""
+    said = {one.arg: one for one in call.keywords}
+    names = ("shape", "fill_value") if word == "full" else ("shape",)
+    given = [*takewhile(said.__contains__, names[len(call.args) :])]
+    args = [*call.args, *(said.pop(name).value for name in given)]
+    return ast.copy_location(ast.Call(call.func, args, [*said.values()]), call)
 
 
 def _fill(scope: KernelScope, call: ast.Call, word: str) -> ast.expr | None:
@@ -343,7 +352,7 @@ def _type(
     """Return the element type of a new array; record an error and return None if invalid."""
     said = call.keywords[0].value if call.keywords else None
     if len(call.keywords) > 1 or (call.keywords and call.keywords[0].arg != "dtype"):
-        what = f"'{scope.text(call.keywords[-1])}' says nothing of an array of a kernel."
+        what = f"'{scope.text(call.keywords[-1])}' is no argument for arrays of kernels."
         scope.refuse("P051", what, call.keywords[-1], _WRITE)
         return None
     if said is None and usual is not None:
@@ -359,7 +368,7 @@ def _type(
         return None
     type_ = _TYPES.get(word)
     if type_ is None:
-        what = f"'{scope.text(call.keywords[0])}' says nothing of an array of a kernel."
+        what = f"'{scope.text(call.keywords[0])}' is no argument for arrays of kernels."
         scope.refuse("P051", what, call.keywords[0], _WRITE)
         return None
     return type_, scope.real if type_ is Intrinsic.REAL else None

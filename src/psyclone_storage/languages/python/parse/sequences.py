@@ -179,7 +179,45 @@ def selected_items(scope: KernelScope, node: ast.expr) -> list[ast.expr] | None:
         table is not UNKNOWN_VALUE and not has_index(table, node.slice)
     ):
         return None
+    if isinstance(table, ArrayTable):
+        return _selected_of_table(scope, node, table, index)
     return _selected(scope, base, index)
+
+
+def _selected_of_table(
+    scope: KernelScope, node: ast.expr, table: ArrayTable, index: Sequence[ast.expr]
+) -> list[ast.expr] | None:
+    """Return what an index with slices selects of a table; None if a part of it is not known."""
+    with scope.fixing():
+        parts = [
+            _slice_of(scope, one) if isinstance(one, ast.Slice) else value_of(scope, one)
+            for one in index
+        ]
+    if not all(isinstance(one, slice) or is_int(one) for one in parts):
+        return None
+    try:
+        return [written(one, node) for one in _part_of_table(table, parts)]
+    except (IndexError, TypeError):
+        return None
+
+
+def _part_of_table(table: Any, index: Sequence[Any]) -> Any:
+    if not index:
+        return table
+    first, *others = index
+    chosen = table[first]
+    if isinstance(first, slice):
+        return tuple(_part_of_table(one, others) for one in chosen)
+    return _part_of_table(chosen, others)
+
+
+def _slice_of(scope: KernelScope, node: ast.Slice) -> slice | None:
+    """Return a slice with constant bounds; None for others."""
+    parts = (node.lower, node.upper, node.step)
+    with scope.fixing():
+        bounds = [None if one is None else value_of(scope, one) for one in parts]
+    is_known = bounds[-1] != 0 and all(one is None or is_int(one) for one in bounds)
+    return slice(*bounds) if is_known else None
 
 
 def _is_slice(part: ast.expr) -> bool:
@@ -196,12 +234,9 @@ def _selected(
     if items is None:
         return None
     if isinstance(first, ast.Slice):
-        parts = (first.lower, first.upper, first.step)
-        with scope.fixing():
-            bounds = [None if one is None else value_of(scope, one) for one in parts]
-        if bounds[-1] == 0 or not all(one is None or is_int(one) for one in bounds):
+        if (part := _slice_of(scope, first)) is None:
             return None
-        chosen = items[slice(*bounds)]
+        chosen = items[part]
     elif value_of(scope, node) is UNKNOWN_VALUE:
         chosen = [ast.copy_location(ast.Subscript(node, first, ast.Load()), node)]
     else:
