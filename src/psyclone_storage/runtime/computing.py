@@ -211,7 +211,8 @@ def module_value(name: str, value: Any, kind: str, *index: int) -> int | float |
         IndexError: there is no such element.
         TypeError: the value is not a scalar of this type.
     """
-    if value.__class__ is _USUAL.get(kind) and (kind != "int" or _LEAST <= value <= _MOST):
+    is_usual = not index and value.__class__ is _USUAL.get(kind)
+    if is_usual and (kind != "int" or _LEAST <= value <= _MOST):
         usual: int | float | bool = value
         return usual
     said = f"{name}[{', '.join(map(str, index))}]" if index else name

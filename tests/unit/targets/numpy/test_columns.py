@@ -26,6 +26,7 @@ from psyclone_storage.runtime.computing import (
     greatest,
     least,
     lesser,
+    module_value,
     of_library,
     scalar,
     whole_power,
@@ -353,6 +354,17 @@ def test_scalars_are_numbers_of_their_types() -> None:
         scalar("1", "float")
     with pytest.raises(TypeError):
         scalar(1.5, "int")
+
+
+def test_variables_are_numbers_of_their_types() -> None:
+    assert module_value("a", 2, "int") == module_value("a", [2], "int", 0) == 2
+    for value, kind, index in (
+        (2, "int", (0,)), (2.5, "float", (0,)), (np.int8(2), "int", ()), (2.0, "int", ()),
+    ):  # fmt: skip
+        with pytest.raises(TypeError):
+            module_value("a", value, kind, *index)
+    with pytest.raises(OverflowError):
+        module_value("a", 2**31, "int")
 
 
 def test_exact_sums_take_arrays() -> None:
