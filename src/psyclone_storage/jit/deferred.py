@@ -23,6 +23,7 @@ from operator import attrgetter, is_, itemgetter
 from types import FrameType
 from typing import Any
 
+from psyclone_storage.base.diagnostic import CompileError
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.results import QUEUES
 from psyclone_storage.base.stopping import HeldSignals
@@ -50,7 +51,7 @@ from psyclone_storage.jit.deferrable import (
     variables_in,
 )
 from psyclone_storage.jit.disk_cache import MODULES
-from psyclone_storage.jit.invokes import recover, run_invoke
+from psyclone_storage.jit.invokes import has_lost_values, recover, run_invoke
 from psyclone_storage.jit.native import Pending, deferral, restarts_calls
 from psyclone_storage.jit.session import JitSession
 from psyclone_storage.jit.types import (
@@ -350,6 +351,9 @@ class DeferredInvokes:
             self._run_merged(node, batch, pending, values)
         except Exception as error:  # pylint: disable=broad-exception-caught
             changed = [one for one, was in zip(fields, versions, strict=True) if one.version != was]
+            # Variables of other types are found after fields are held: versions may differ.
+            if isinstance(error, CompileError) and not any(map(has_lost_values, changed)):
+                changed = []
             if changed or count == 1:
                 if count > 1:
                     _lose(pending, values, changed, error)

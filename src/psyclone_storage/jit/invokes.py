@@ -106,7 +106,7 @@ def recover(
         except Exception as failure:  # noqa: BLE001  # pylint: disable=broad-exception-caught
             recover(session, failure, (calls, label, frame, other))
         return
-    if isinstance(error, TypeError) and _differ_now(session, calls, options.api):
+    if isinstance(error, TypeError) and _differ_now(session, about):
         forget_calls(session, frame)
         run_invoke(session, calls, label, frame, options)
         return
@@ -145,20 +145,35 @@ def _argument_name(call: LiveCall, at: int) -> str:
     return f"the argument '{names[at]}'" if len(names) == len(call.args) else f"argument {at + 1}"
 
 
-def _differ_now(session: JitSession, calls: Sequence[LiveCall], api: str) -> bool:
+def _differ_now(
+    session: JitSession, about: tuple[tuple[LiveCall, ...], str, InvokeSite, JitOptions]
+) -> bool:
     """Return whether kernels differ if they are read again, as variables may have other types.
 
-    Routines check these types before they change any field.
+    Routines check these types before they change any field. Another call site may have led to a
+    new reading before, so that the cached routine of this site is an old one.
     """
-    if any(_is_lost(item) for call in calls for value in call.args for item in _items(value)):
+    calls, label, frame, options = about
+    values = [value for call in calls for value in call.args]
+    if any(has_lost_values(item) for value in values for item in _items(value)):
         return False
+    failed = [
+        entry.compiled
+        for entry in session.calls.get(id(frame.f_code), {}).get(frame.f_lasti, ())
+        if entry.call.match(options, label, calls) is not None
+    ]
+    api = options.api
     functions = [
         resolved[0].function for call in calls if (resolved := _resolve(session, call.kernel, api))
     ]
-    return any(list(map(partial(session.functions.reads_anew, module=MODULES[api]), functions)))
+    if any(list(map(partial(session.functions.reads_anew, module=MODULES[api]), functions))):
+        return True
+    key = _key(session, calls, values, (label, frame, options))
+    now = [session.compiled.get(one) for one in (key, (key, _APART))]
+    return bool(failed) and not any(one is other for one in failed for other in now)
 
 
-def _is_lost(value: Any) -> bool:
+def has_lost_values(value: Any) -> bool:
     """Return whether an argument is a field that has lost its values."""
     buffer = getattr(getattr(value, "storage", None), "buffer", None)
     return getattr(buffer, "poisoned", None) is not None

@@ -212,10 +212,10 @@ def module_value(name: str, value: Any, kind: str, *index: int) -> int | float |
     """
     said = f"{name}[{', '.join(map(str, index))}]" if index else name
     try:
-        found = value[index] if index else value
+        found = value[index if len(index) > 1 else index[0]] if index else value
     except (IndexError, TypeError) as error:
         raise type(error)(f"A kernel reads '{said}', which is not there: {error}.") from None
-    if np.ndim(found):
+    if getattr(found, "ndim", 0):
         raise TypeError(
             f"A kernel reads '{said}' as one number, and it is an array of the shape "
             f"{np.shape(found)}: write all indices."

@@ -22,7 +22,7 @@ TABLES = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 """The types of the first parameters: tables of array addresses, reals, and integers."""
 CONVERSION_ERRORS = (TypeError, OverflowError, UnsetResultError)
 """The errors of scalars that cannot be passed."""
-_SMALLEST, _LARGEST = -(2**31), 2**31 - 1
+_SMALLEST, _LARGEST, _BYTES = -(2**31), 2**31 - 1, 4
 
 
 class WholeNumber(ctypes.c_int32):
@@ -135,6 +135,11 @@ def number_of(value: Any, wanted: Any) -> Any:
 
 
 def _number_of(value: Any, wanted: Any) -> Any:
+    if isinstance(value, np.integer) and (value.dtype.kind == "u" or value.dtype.itemsize < _BYTES):
+        raise TypeError(
+            f"{value!r} is of type '{value.dtype.name}', with which Python would go on to compute: "
+            "give the kernel 'int(...)' of that."
+        )
     if wanted not in (WholeNumber, ctypes.c_int64):
         if type(value) is float:  # pylint: disable=unidiomatic-typecheck  # those of NumPy are, too
             return value

@@ -22,6 +22,7 @@ from psyclone_storage.gocean import (
     GO_READWRITE,
     GO_STENCIL,
     GO_WRITE,
+    complete_invokes,
     configure,
     field,
     invoke,
@@ -336,6 +337,51 @@ def test_variables_may_change_their_types(
         assert cells.fields[0].values[0, 0] == 4.0 * float(before)
     finally:
         configure()
+
+
+@pytest.mark.parametrize("target", ["c", "numpy"])
+@pytest.mark.parametrize("defer", [False, True])
+def test_variables_of_several_kernels_and_call_sites_may_change_their_types(
+    target: str, defer: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call site is compiled again; fields keep their values if a later kernel is refused."""
+    cells = Cells("old[0, 0] * COUNT").do("COUNT = 2")
+    cells.do(
+        "@kernel(iterates_over=GO_INTERNAL_PTS, index_offset=GO_OFFSET_ANY)\n"
+        "def more(old: field[GO_READWRITE, GO_CT]):\n    old[0, 0] = old[0, 0] + 1.0\n"
+        "def together(new, old): invoke(more(old), change(new, old))\n"
+        "def apart(new, old):\n    invoke(more(old))\n    invoke(change(new, old))\n"
+        "def reversed(new, old): invoke(change(new, old), more(new), change(old, new))\n"
+    )
+    monkeypatch.setitem(sys.modules, "names_of_now", cells.module)
+    configure(target=target, defer=defer)
+
+    def now() -> list[float]:
+        return [float(one.values[0, 0]) for one in cells.fields]
+
+    for count in (2, 2.5, 3, np.float64(0.25), np.int64(7)):
+        cells.names["COUNT"] = count
+        for name in ("together", "apart", "reversed"):
+            for _ in range(2):
+                cells.fields[1].fill(4.0)
+                cells.names[name](*cells.fields)
+                wanted = [5.0 * count, 5.0]
+                if name == "reversed":
+                    wanted = [4.0 * count + 1.0, (4.0 * count + 1.0) * count]
+                assert now() == wanted
+    for other in (None, "x", (1, 2), np.int8(1), np.uint32(1), np.float32(1.0)):
+        for name in ("together", "reversed", "apart"):
+            cells.names["COUNT"] = 3
+            cells.fields[1].fill(4.0)
+            cells.names[name](*cells.fields)
+            before = now()
+            cells.names["COUNT"] = other
+            with pytest.raises(CompileError):
+                [cells.names[name](*cells.fields), now()]
+            cells.names["COUNT"] = 3
+            complete_invokes(discard=True)
+            # The first invoke of two is not undone.
+            assert now() == [before[0], before[1] + (name == "apart")]
 
 
 CHAINS = """\

@@ -94,7 +94,7 @@ def _column_launch(function: ExportedFunction) -> str:
 
 GRIDS = ProgramApi(
     grids.MODULE,
-    (grids.WITHIN, grids.EXCHANGE, *grids.REDUCING),
+    (grids.WITHIN, grids.EXCHANGE, grids.MODULE_VALUE, *grids.REDUCING),
     grids.RESERVED | {grids.WITHIN},
     {WORKING_PRECISION: 8, str(SINGLE.kind): 4},
     ("arrays", "numbers", "counts"),
@@ -106,7 +106,13 @@ GRIDS = ProgramApi(
 )
 MESHES = ProgramApi(
     meshes.MODULE,
-    (meshes.EXACT_SUM, meshes.SCALAR_ARRAY, meshes.CHECK_VECTOR, meshes.EXCHANGE),
+    (
+        meshes.EXACT_SUM,
+        meshes.SCALAR_ARRAY,
+        meshes.CHECK_VECTOR,
+        meshes.EXCHANGE,
+        meshes.MODULE_VALUE,
+    ),
     frozenset(),
     {**SIZES, **dict.fromkeys([LOGICAL.kind or ""], _OF_LOGICALS)},
     ("tables", "reals", "counts"),

@@ -197,7 +197,7 @@ def _made(
         form.function(f"{routine.name}_{number}", part, printed[part.code.key], plan, tables)
         for number, part in enumerate(plan.parts, 1)
     )
-    names = NameTable(item.name for item in routine.dummies)
+    names = NameTable([*(item.name for item in routine.dummies), *form.api.words])
     run = names.fresh("run")
     imports, called = module_imports(functions, codes, names)
     calls = [", ".join((str(number), *call_arguments(one, called)))

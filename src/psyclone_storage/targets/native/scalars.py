@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from psyclone_storage.base.diagnostic import CompileError, Diagnostic
 from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import replace
 from psyclone_storage.ir.routine import Routine
+from psyclone_storage.targets.gocean_python.abi import MODULE_VALUE
 from psyclone_storage.targets.native.functions import ExportedFunction, ScalarArgument
+
+_KINDS: Mapping[str, str] = {"d": "float", "i": "int"}
 
 
 def call_arguments(function: ExportedFunction, called: Mapping[ScalarArgument, str]) -> list[str]:
@@ -22,28 +26,49 @@ def call_arguments(function: ExportedFunction, called: Mapping[ScalarArgument, s
 def module_imports(
     functions: Sequence[ExportedFunction], codes: tuple[Routine, ...], names: NameTable
 ) -> tuple[list[str], dict[ScalarArgument, str]]:
-    """Return imports of module variables used by kernels, and their local names.
+    """Return statements that read the module variables of kernels, and their local names.
 
-    They are read with each call, as in Python kernels.
+    They are read with each call, as in Python kernels. Values that the first function does not
+    check are checked here, because fields would lose their values by an error of a later one.
 
     Raises:
         CompileError: P052, names of two variables differ only in case.
     """
-    scalars = dict.fromkeys(item for function in functions for item in function.scalars)
-    known = _known({(one.module, one.python) for one in scalars if one.module}, codes)
-    lines: list[str] = []
-    locals_: dict[tuple[str, str], str] = {}
+    scalars = [[replace(item, name="") for item in one.scalars if item.module] for one in functions]
+    read = dict.fromkeys(chain.from_iterable(scalars))
+    known = _known({(one.module, one.python) for one in read}, codes)
+    lines, locals_ = _imports([known[one.module, one.python] for one in read], names)
     called: dict[ScalarArgument, str] = {}
-    for one in scalars:
-        if one.module:
-            module, said = known[one.module, one.python]
-            original, bracket, index = said.partition("[")
-            if (local := locals_.get((module, original))) is None:
-                local = locals_[module, original] = names.fresh(original)
-                renamed = f" as {local}" if local != original else ""
-                lines.append(f"from {module} import {original}{renamed}")
-            called[replace(one, name="")] = f"{local}{bracket}{index}"
+    for one in read:
+        module, said = known[one.module, one.python]
+        original, bracket, index = said.partition("[")
+        local = locals_[module, original]
+        called[one] = f"{local}{bracket}{index}"
+        if one not in scalars[0] and one.letter in _KINDS:
+            called[one] = names.fresh(f"{original}_value")
+            lines.append(f"{called[one]} = {_checked(original, local, one.letter, index)}")
     return lines, called
+
+
+def _checked(name: str, local: str, letter: str, index: str) -> str:
+    """Return an expression that reads a variable, or its element, and checks its type."""
+    parts = [f'"{name}"', local, f'"{_KINDS[letter]}"', *filter(None, [index.rstrip("]")])]
+    return f"{MODULE_VALUE}({', '.join(parts)})"
+
+
+def _imports(
+    read: Iterable[tuple[str, str]], names: NameTable
+) -> tuple[list[str], dict[tuple[str, str], str]]:
+    """Return imports of variables, each with its module, and their local names."""
+    lines: list[str] = []
+    found: dict[tuple[str, str], str] = {}
+    for module, said in read:
+        original = said.partition("[")[0]
+        if (module, original) not in found:
+            local = found[module, original] = names.fresh(original)
+            renamed = f" as {local}" if local != original else ""
+            lines.append(f"from {module} import {original}{renamed}")
+    return lines, found
 
 
 def _known(

@@ -11,7 +11,6 @@ from psyclone_storage.ir.unit import Assign, Line
 from psyclone_storage.languages.python.parse import promotion as precision
 from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
-    ListItems,
     value_of,
 )
 from psyclone_storage.languages.python.parse.expressions import read, read_number
@@ -27,9 +26,10 @@ from psyclone_storage.languages.python.parse.scope import (
 )
 from psyclone_storage.languages.python.parse.sequences import (
     LiveElement,
+    indexed,
     is_iterator,
     iterated_items,
-    sequence_items,
+    tuple_of,
     type_of_sequence,
     typed_items,
 )
@@ -67,14 +67,14 @@ def read_assignment(scope: KernelScope, node: ast.Assign) -> list[Line]:
 
 def _assign_in_turn(scope: KernelScope, node: ast.Assign) -> list[Line]:
     """Return the assignments of one value to several targets, from the left."""
-    items = sequence_items(scope, node.value)
+    items, type_ = (None, None) if _of_array(scope, node.value) else typed_items(scope, node.value)
     if items is not None:
-        first, *others = node.targets
-        value: ast.expr = ast.copy_location(ast.Tuple(items, ast.Load()), node.value)
         made: list[Line] = []
-        if len(others) and not all(map(_is_plain, items)):
-            value, made = in_temporaries(scope, items, node)
-        for target in (first, *others):
+        if not all(map(_is_plain, items)):
+            kept, made = in_temporaries(scope, items, node)
+            items = kept.elts
+        value = tuple_of(items, type_, node.value)
+        for target in node.targets:
             made += read_assignment(scope, ast.copy_location(ast.Assign([target], value), node))
         return made
     value, made = in_temporaries(scope, [node.value], node)
@@ -106,13 +106,11 @@ def in_temporaries(
         if _is_plain(item) or (live and _is_live(item)):
             names.append(item)
             continue
-        is_local = isinstance(item, ast.Name) and scope.local(item.id) is not None
-        inner, type_ = (None, None) if is_local else typed_items(scope, item)
+        inner, type_ = (None, None) if _of_array(scope, item) else typed_items(scope, item)
         if inner is not None:
             value, lines = in_temporaries(scope, inner, node, live=live)
-            value.ctx = value.ctx if type_ is tuple else ListItems()
             made += lines
-            names.append(value)
+            names.append(tuple_of(value.elts, type_, item))
             continue
         found = read(scope, item)
         made += scope.before
@@ -193,6 +191,11 @@ def _assign_tuple(scope: KernelScope, node: ast.Assign, target: ast.Name) -> lis
         what = f"'{name}' is an item of the tuple that is assigned to it."
         scope.refuse("P054", what, node.value, "Give each tuple a name of its own.")
         return []
+    if type_ is not tuple and scope.loops and name in scope.parts and name not in scope.lists:
+        # Earlier statements of the loop may have compared it as a tuple.
+        what = f"'{name}' is a tuple and is given a list, an array or a range in a loop."
+        scope.refuse("P054", what, target, "Give the list another name.")
+        return []
     parts = tuple(f"{name}[{number}]" for number in range(len(items)))
     if scope.parts.setdefault(name, parts) != parts or scope.local(name) is not None:
         what = f"'{name}' has {len(scope.parts[name])} items and is given {len(parts)}."
@@ -214,6 +217,12 @@ def _assign_tuple(scope: KernelScope, node: ast.Assign, target: ast.Name) -> lis
     if known is not UNKNOWN_VALUE:
         scope.current[name] = known
     return lines
+
+
+def _of_array(scope: KernelScope, node: ast.expr) -> bool:
+    """Return whether an expression is a local, or an element or a row of a local array."""
+    base, _ = indexed(node)
+    return isinstance(base, ast.Name) and scope.local(base.id) is not None
 
 
 def _has_item(node: ast.expr, name: str) -> bool:

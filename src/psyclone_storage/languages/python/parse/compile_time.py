@@ -118,6 +118,10 @@ class ListItems(ast.Load):
     """Context of a tuple of expressions that represents a list."""
 
 
+class ItemsOfAnyType(ast.Load):
+    """Context of a tuple of expressions that may represent a list or a tuple."""
+
+
 class CompileTimeValues:
     """The evaluation of expressions; `look_up` returns the value of a name."""
 
@@ -145,6 +149,8 @@ class CompileTimeValues:
                 return self._constant(node)
             case ast.List() | ast.Tuple(ctx=ListItems()):
                 return ListTable(map(self._needed, node.elts))
+            case ast.Tuple(ctx=ItemsOfAnyType()):
+                return UNKNOWN_VALUE
             case ast.Tuple():
                 return tuple(map(self._needed, node.elts))
             case ast.Subscript():

@@ -54,6 +54,7 @@ from psyclone_storage.languages.python.parse.scope import (
     KernelScope,
     TypedExpression,
 )
+from psyclone_storage.languages.python.parse.sequences import tuple_of
 from psyclone_storage.languages.python.parse.statements import read_block
 from psyclone_storage.languages.python.parse.tree import MAX_DEPTH, PythonTree, depth_of
 
@@ -269,7 +270,7 @@ def _aliases(
     for part in inner.parts.get(name, ()):
         if part in inner.parts:
             items = _aliases(scope, inner, part, place) or []
-            found.append(ast.copy_location(ast.Tuple(items, ast.Load()), place))
+            found.append(tuple_of(items, None if part in inner.lists else tuple, place))
         else:
             found.append(scope.alias(inner.code(part), place))
     return found or None

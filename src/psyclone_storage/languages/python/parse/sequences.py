@@ -16,6 +16,7 @@ from psyclone_storage.languages.python.parse import node_factory as nodes
 from psyclone_storage.languages.python.parse.compile_time import (
     UNKNOWN_VALUE,
     ArrayTable,
+    ItemsOfAnyType,
     ListItems,
     ListTable,
     is_int,
@@ -50,7 +51,7 @@ def type_of_sequence(scope: KernelScope, node: ast.expr) -> type | None:
         case ast.List() | ast.Tuple(ctx=ListItems()):
             return list
         case ast.Tuple():
-            return tuple
+            return None if isinstance(node.ctx, ItemsOfAnyType) else tuple
         case ast.Name(id=name) if name in scope.parts:
             return None if name in scope.lists else tuple
         case ast.Subscript() if _is_of_tuple(scope, node):
@@ -67,6 +68,12 @@ def typed_items(scope: KernelScope, node: ast.expr) -> tuple[list[ast.expr] | No
     if items is not None and isinstance(node, ast.Call):
         type_ = type_ or tuple
     return items, type_
+
+
+def tuple_of(items: list[ast.expr], type_: type | None, place: ast.expr) -> ast.Tuple:
+    """Return items as one expression, from which `typed_items` returns them and their type."""
+    context = ast.Load if type_ is tuple else ListItems if type_ is list else ItemsOfAnyType
+    return ast.copy_location(ast.Tuple(items, context()), place)
 
 
 def _is_of_tuple(scope: KernelScope, node: ast.Subscript) -> bool:
