@@ -11,6 +11,7 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr, Name, spell
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import (
     blocks_of,
     contains_class,
@@ -167,8 +168,9 @@ def _is_in_workshare(code: Routine, line: un.Line) -> bool:
     for one in walk_lines(code.body):
         if one is line:
             break
-        if isinstance(one, un.DirectiveLine) and "workshare" in one.text.lower():
-            inside = not one.text.lower().split()[1].startswith("end")
+        words = key_of(one.text).split() if isinstance(one, un.DirectiveLine) else []
+        if "workshare" in words:
+            inside = not words[1].startswith("end")
     return inside
 
 
