@@ -87,6 +87,7 @@ def kept_whole(value: Any) -> Any:
 
 
 _LEAST, _MOST = -(2**31), 2**31 - 1
+_USUAL: dict[str, Any] = {"float": float, "int": int, "bool": bool}
 
 
 def quotient(dividend: Any, divisor: Any) -> Any:
@@ -210,6 +211,9 @@ def module_value(name: str, value: Any, kind: str, *index: int) -> int | float |
         IndexError: there is no such element.
         TypeError: the value is not a scalar of this type.
     """
+    if value.__class__ is _USUAL.get(kind) and (kind != "int" or _LEAST <= value <= _MOST):
+        usual: int | float | bool = value
+        return usual
     said = f"{name}[{', '.join(map(str, index))}]" if index else name
     try:
         found = value[index if len(index) > 1 else index[0]] if index else value
