@@ -22,6 +22,8 @@ from psyclone_storage.base.stopping import StoppedError, stopped_by_signals
 from psyclone_storage.cli.style import Style, in_colour
 
 DEFECT = "I001"
+EXHAUSTED = 71
+"""The exit status of a worker process that has no memory."""
 
 _FLATTEN = "Divide long expressions and deeply nested blocks."
 _BY_SIGNAL = 128  # what a shell adds to the number of the signal that ended a command
@@ -171,6 +173,8 @@ def lost_process(task: str, file: Path, status: int) -> Diagnostic:
 
     `task` states what the process did to `file`.
     """
+    if status == EXHAUSTED:
+        return failure(MemoryError(), file)
     if status >= 0:
         end = f"ended itself with exit status {status}"
         hint = "Remove calls such as 'os._exit' from the script and the modules that it imports."

@@ -23,6 +23,7 @@ from typing import Generic, TypeVar
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.records import dataclass
 from psyclone_storage.base.stopping import StoppedError, deferred, stop_by_parent
+from psyclone_storage.cli.main_guard import EXHAUSTED
 
 Given = TypeVar("Given")
 TaskResult = TypeVar("TaskResult")
@@ -116,14 +117,15 @@ class Workers(Generic[Given, TaskResult]):
     def _sent(self, connection: Connection, given: Given) -> Connection:
         """Send an input to an idle worker, or to its replacement if it died.
 
-        Return the connection.
+        Return the connection. If the replacement dies, too, receiving its result fails.
         """
         try:
             connection.send((given,))
         except OSError:
             self._ended(connection)
             connection = self._start()
-            connection.send((given,))
+            with suppress(OSError):
+                connection.send((given,))
         return connection
 
     def _ended(self, connection: Connection) -> int:
@@ -195,7 +197,7 @@ def _serve(
             # There is no memory for a thread or a result; the parent reports the lost input.
             with deferred():
                 stopped()
-                os._exit(1)
+                os._exit(EXHAUSTED)
     except StoppedError as error:
         with deferred():
             stopped()

@@ -11,6 +11,7 @@ from psyclone_storage.base.names import NameTable
 from psyclone_storage.base.records import dataclass, field, replace
 from psyclone_storage.ir import unit as un
 from psyclone_storage.ir.expr import Expr, Name, spell
+from psyclone_storage.ir.keys import key_of
 from psyclone_storage.ir.rewrite import (
     blocks_of,
     contains_class,
@@ -126,7 +127,8 @@ def _check_place(
     """Check that the construct around a statement may hold the statements that replace it.
 
     A `forall` or a `where` holds only assignments. The iterations of `do concurrent` would share
-    the new variables. A directive of the author belongs to the loop that follows it.
+    the new variables. A directive of the author belongs to the loop that follows it, and a
+    `workshare` of the author holds no loops.
 
     Raises:
         CompileError: `T060`, the construct may not hold them.
@@ -135,6 +137,9 @@ def _check_place(
         message = f"No statement can be added between a directive and '{first_words(line)}'."
         raise CompileError(Diagnostic("T060", message, place_of_line(line)))
     is_assignment = len(after) == 1 and isinstance(after[0], un.Assign)
+    if not is_assignment and _is_in_workshare(code, line):
+        message = f"No other statements can replace '{first_words(line)}' in a 'workshare'."
+        raise CompileError(Diagnostic("T060", message, place_of_line(line)))
     masked = () if is_assignment else (un.Where, un.Forall)
     constructs = (*masked, *((un.DoConcurrent,) if has_variables else ()))
     for outer in _around(code.body, line):
@@ -155,6 +160,18 @@ def _has_directive(code: Routine, line: un.Line) -> bool:
         if not isinstance(one, un.Blank | un.Comment):
             before = one
     return isinstance(before, un.DirectiveLine)
+
+
+def _is_in_workshare(code: Routine, line: un.Line) -> bool:
+    """Return whether a `workshare` construct of the author contains a statement."""
+    inside = False
+    for one in walk_lines(code.body):
+        if one is line:
+            break
+        words = key_of(one.text).split() if isinstance(one, un.DirectiveLine) else []
+        if "workshare" in words:
+            inside = not words[1].startswith("end")
+    return inside
 
 
 def _around(lines: Iterable[un.Line], line: un.Line) -> Iterator[un.Line]:

@@ -58,7 +58,9 @@ def limited(limit: str, project: Path, *words: str) -> subprocess.CompletedProce
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits as Linux has them")
-@pytest.mark.parametrize("limit", ["-n 6", "-n 9", "-v 34000", "-v 40000"])
+@pytest.mark.parametrize(
+    "limit", ["-n 6", "-n 9", "-v 34000", "-v 40000", "-v 42000", "-v 43000", "-v 43500"]
+)
 def test_a_limit_of_the_system_is_a_diagnostic(limit: str, project: Path) -> None:
     shutil.copy(project / "alg.x90", project / "other.x90")
     done = limited(limit, project, "--output-dir", "out", "-j", "2", "alg.x90", "other.x90")
@@ -68,6 +70,7 @@ def test_a_limit_of_the_system_is_a_diagnostic(limit: str, project: Path) -> Non
     assert (done.returncode == 0) == (done.stderr == "")
     assert "Traceback" not in done.stderr
     assert "I001" not in done.stderr
+    assert "L019" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 
 from psyclone_storage.base.diagnostic import InternalError
 from psyclone_storage.base.stopping import StoppedError
+from psyclone_storage.cli.main_guard import EXHAUSTED
 from psyclone_storage.cli.workers import Workers
 
 SOURCE = Path(__file__).parents[3] / "src"
@@ -108,6 +111,20 @@ def test_a_process_that_dies_while_it_is_idle_is_replaced() -> None:
         assert [number for number, _ in workers.each(range(4))] == [0, 1, 2, 3]
 
 
+@pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="patches processes")
+def test_processes_that_cannot_start_lose_their_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each input has a result, also if the replacement of a process dies."""
+
+    def fails(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fails)
+    with Workers(slow_first, 2, lambda given, status: (given, status)) as workers:
+        for process in workers._processes.values():
+            process.join()
+        assert list(workers.each(range(5))) == [(number, EXHAUSTED) for number in range(5)]
+
+
 @pytest.mark.parametrize("given", ["raises", "cannot be pickled"])
 def test_an_exception_of_a_process_reaches_the_parent(
     given: str, capfd: pytest.CaptureFixture[str]
@@ -132,6 +149,7 @@ import os, signal, sys, time
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup has it ignored
 from functools import partial
 from pathlib import Path
+from psyclone_storage.cli.main_guard import EXHAUSTED
 from psyclone_storage.cli.workers import Workers
 
 def work(number):

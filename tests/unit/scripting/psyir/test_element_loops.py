@@ -64,6 +64,7 @@ WHOLE = {
     "one element of the column": "a(:, k) = a(:, 1) + a(2, k)",
     "a column by an element": "a(:, k) = a(:, int(a(2, k)))",
     "a row": "a(:m, k) = a(k, :)",
+    "in a workshare": "!$omp parallel workshare\nc = b\n!$omp end parallel workshare",
 }
 
 
