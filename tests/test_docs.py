@@ -311,8 +311,14 @@ def test_a_part_that_is_out_of_date_is_named_and_rewritten(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_page_runs(
-    page: Path, tmp_path: Path, pytestconfig: pytest.Config, built: Callable[[Library], Path]
+    page: Path,
+    tmp_path: Path,
+    pytestconfig: pytest.Config,
+    built: Callable[[Library], Path],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if not pytestconfig.getoption("--matrix"):
+        monkeypatch.setenv("PSYCLONE_STORAGE_CFLAGS", "-O1")
     text = page.read_text(encoding="utf-8")
     assert undecided(blocks_of(text)) == []
     make_folder(tmp_path / "page")

@@ -38,13 +38,14 @@ def kept_invokes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def quickly() -> Iterator[None]:
-    """Compile C without optimization: most of the time would go there.
+def quickly(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Compile C without optimization, except with `--matrix`: most of the time would go there.
 
     For tests of values that do not depend on it.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PSYCLONE_STORAGE_CFLAGS", "-O0")
+        if not pytestconfig.getoption("--matrix"):
+            patch.setenv("PSYCLONE_STORAGE_CFLAGS", "-O0")
         yield
 
 

@@ -27,7 +27,11 @@ from runtime.twins import (
 )
 from translated import translate, translate_columns
 
-pytestmark = [pytest.mark.fortran, pytest.mark.mpi, pytest.mark.usefixtures("kept_invokes")]
+pytestmark = [
+    pytest.mark.fortran,
+    pytest.mark.mpi,
+    pytest.mark.usefixtures("kept_invokes", "quickly"),
+]
 
 RANKS = (1, 2, 4, 6)
 OWNED = ("--config-opts", "COMPUTE_ANNEXED_DOFS=false")
